@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 PACKAGES := --only-binary :all: --no-binary pyspark --no-build-isolation
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: help app class fast dev quick test bench lock audit picture examples broken clean
+.PHONY: help app class fast dev quick test bench lock audit picture examples tradeoffs broken clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -34,11 +34,14 @@ test: .venv/dev ## install what is needed; lint, types, all tests (browser tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-bench: .venv/dev ## measure the engine, the explorer, the page, a class of thirty, the pipeline; prints the tables of docs/performance.md
+bench: .venv/dev ## measure the engine, the explorer, incremental snapshots, a fork, the page, a class of thirty, a cluster, the pipeline; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m bench.explore
+	$(BIN)/python -m bench.incremental
+	$(BIN)/python -m bench.copy_on_write
 	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -n 0 -s -q
 	$(BIN)/python -m bench.classroom
+	$(BIN)/python -m bench.cluster --long
 	$(BIN)/python -m bench.pipeline
 
 lock: .venv/dev ## after an edit of requirements*.txt; with UPGRADE=--upgrade also the newest of all that they ask for
@@ -55,6 +58,9 @@ picture: .venv/app ## draw the picture of the README anew
 
 examples: .venv/app ## make the finished examples of the app anew, when the version or the format has risen
 	$(BIN)/python -m pipeline.examples
+
+tradeoffs: .venv/app ## measure the table of trade-offs that comes with the app anew, when the version has risen; two minutes
+	$(BIN)/python -m pipeline tradeoffs --out examples/tradeoffs.json
 
 broken: .venv/dev ## make the table of docs/broken-rules.md anew: which broken rule is caught by which check
 	$(BIN)/python -m tests.broken_rules --write

@@ -10,7 +10,7 @@ import uvicorn
 from uvicorn.supervisors.basereload import BaseReload
 
 ROOT = Path(__file__).resolve().parent
-FOLDERS = ("sim", "diagrams", "pipeline", "views", "assets", "scenarios", ".streamlit")
+FOLDERS = ("sim", "diagrams", "pipeline", "cluster", "views", "assets", "scenarios", ".streamlit")
 KINDS = {".py", ".js", ".css", ".html", ".svg", ".toml"}
 
 

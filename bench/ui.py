@@ -121,6 +121,14 @@ def test_key_to_painted_step(explorer: ExplorerPage, table: list[Row], name: str
     table.append(Row("key to painted step", name, keys(explorer), target=60))
 
 
+def test_four_diagrams_step_together(explorer: ExplorerPage, table: list[Row]) -> None:
+    """The same on the page Compare, with the lecture example under four algorithms."""
+    explorer.page.goto(f"{explorer.url}/compare?scenario=lecture")
+    explorer.page.wait_for_selector(".cc-comparison[data-ready=true] .cc-diagram .main-svg")
+    assert explorer.page.locator(".cc-place .cc-diagram .main-svg").count() >= 4
+    table.append(Row("key to painted step, four diagrams", "lecture", keys(explorer), target=60))
+
+
 def keys(explorer: ExplorerPage) -> list[float]:
     """The waits of some steps, after a warm-up."""
     explorer.page.evaluate(KEYS, STEPS)

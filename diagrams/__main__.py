@@ -11,23 +11,38 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from diagrams.export import check_meant, exporter, formats, options_of, read_options
+from diagrams.export import check_draws_rows, check_meant, exporter, formats, options_of, read_options
 from diagrams.export_options import SHARED, Option
+from diagrams.row import Row, row_of
 from diagrams.scene import compose
 from diagrams.view import View
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.command_line import Parser, answer
+from sim.document.scenario import Scenario
+from sim.edit.compared import all_compared
 from sim.run.execution import run
 
 
 def _export(arguments: Namespace) -> int:
     given = {flag[2:]: text for flag, text in vars(arguments).items() if flag.startswith("--") and text is not None}
     asked = read_options(arguments.format, given)
-    check_meant(arguments.format, asked)
-    scene = compose(run(library.find(arguments.scenario)))
-    _write(Path(arguments.output), exporter(arguments.format).export(scene, View.of(scene, **asked)))
+    check_meant(arguments.format, asked, is_row=arguments.algorithms is not None)
+    scenario = library.find(arguments.scenario)
+    if arguments.algorithms is None:
+        row, scene = None, compose(run(scenario))
+    else:
+        check_draws_rows(arguments.format)
+        row = _row(scenario, arguments.algorithms)
+        scene = row.scenes[0]
+    _write(Path(arguments.output), exporter(arguments.format).export(scene, View.of(scene, row=row, **asked)))
     return 0
+
+
+def _row(scenario: Scenario, algorithms: str) -> Row:
+    """The runs of a scenario under algorithms, as their names are written in the command line. Raises InputError."""
+    found = all_compared(scenario, [name.strip() for name in algorithms.split(",")])
+    return row_of([(own.title, compose(own.execution) if own.execution else own.refused or "") for own in found])
 
 
 def _formats(arguments: Namespace) -> int:
@@ -83,6 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--format", choices=formats(), required=True)
     command.add_argument("-o", dest="output", metavar="FILE", required=True)
+    command.add_argument(
+        "--algorithms", metavar="A,B,C",
+        help="the scenario under each of these algorithms, up to four, as one figure; its steps are the moments at "
+        "which one of the runs makes a step",
+    )  # fmt: skip
     _add_flags(command)
     command.set_defaults(act=_export)
     command = commands.add_parser("formats", help="the formats there are, and what each is asked")

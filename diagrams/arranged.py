@@ -30,6 +30,9 @@ class Arranged(Scene):
         self.recordings = {name: tuple(self._recordings(own)) for name, own in whole.recordings.items()}
         seen = (own for own in whole.decisions if own.lane in self.number)
         self.decisions = tuple(replace(own, lane=self.number[own.lane]) for own in seen)
+        at = (own for own in whole.moments if own.lane in self.number)
+        self.moments = tuple(replace(own, lane=self.number[own.lane]) for own in at)
+        self.back_to = tuple(replace(own, positions=self._points(own.positions)) for own in whole.back_to)
         self.cuts = tuple(replace(cut, positions=self._points(cut.positions)) for cut in whole.cuts)
         if whole.shown_cut:
             self.shown_cut = replace(whole.shown_cut, positions=self._points(whole.shown_cut.positions))
@@ -57,6 +60,11 @@ class Arranged(Scene):
     def arrows(self) -> tuple[Arrow, ...]:
         """The messages with at least one end on show."""
         return tuple(drawn for arrow in self.whole.arrows if (drawn := self._arrow(arrow)))
+
+    @cached_property
+    def again(self) -> tuple[Arrow, ...]:
+        """Likewise."""
+        return tuple(drawn for arrow in self.whole.again if (drawn := self._arrow(arrow)))
 
     @cached_property
     def ghosts(self) -> list[Ghost]:

@@ -10,6 +10,7 @@ from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.elements import ACROSS, Arrow, Span
 from diagrams.labels import Spot
+from diagrams.lettering import width_of
 from diagrams.scene import ON_ITS_WAY, Scene
 from diagrams.tips import Tips, obstacles_of
 from sim.core.model import APP, CONTROL, MARKER
@@ -84,9 +85,9 @@ def _least_share(canvas: Canvas, arrow: Arrow, head: float) -> float:
 
 
 def _ahead(canvas: Canvas, arrows: Sequence[Arrow], tips: Tips, meta: Trace | None = None) -> None:
-    """The thin arrows of messages until they are received."""
+    """The thin arrows of messages until they are received, or taken back. What is put back nobody sees before that."""
     off = [tips.off(shaft(canvas.scene, arrow), arrow, 0) for arrow in arrows]
-    show = [(0 if arrow.kind == APP else arrow.sent, arrow.received) for arrow in arrows]
+    show = [(0 if arrow.kind == APP and not arrow.is_again else arrow.sent, flying_until(arrow)) for arrow in arrows]
     add_arrows(canvas, arrows, show, AHEAD, head=9, meta=meta, sign="ahead", off=off)
 
 
@@ -95,7 +96,12 @@ def _there(
     meta: Trace | None = None,
 ) -> None:  # fmt: skip
     """The arrows of messages that have been received. A head gives way to a ring that is drawn there later."""
-    seen = [(arrow, *stage) for arrow in arrows for stage in tips.stages(shaft(canvas.scene, arrow), arrow)]
+    staged = [(arrow, *stage) for arrow in arrows for stage in tips.stages(shaft(canvas.scene, arrow), arrow)]
+    seen = [
+        (arrow, start, arrow.gone if until is None or (arrow.gone or until) < until else until, off)
+        for arrow, start, until, off in staged
+        if (arrow.gone is None or start < arrow.gone) and not arrow.is_fenced
+    ]
     for is_first in (True, False):
         own = [
             (arrow, (start, until), off) for arrow, start, until, off in seen if (start == arrow.received) == is_first
@@ -107,27 +113,76 @@ def _there(
 def arrows(canvas: Canvas) -> None:
     """The arrows of all messages; one look for what lies at their ends serves them all."""
     tips = Tips(canvas, obstacles_of(canvas))
+    _gone(canvas, tips)
     for part in (_control, _messages, _markers):
         part(canvas, tips)
     _held(canvas)
+    _fences(canvas)
+
+
+def flying_until(arrow: Arrow) -> int | None:
+    """The step until which a message is on its way as one that counts: it arrives then, or a recovery takes it back."""
+    return arrow.received if arrow.gone is None else min(arrow.gone, arrow.received or arrow.gone)
+
+
+def _gone(canvas: Canvas, tips: Tips) -> None:
+    """Messages that a recovery has taken back: faded, also where they are still on their way."""
+    look = {"color": "@line", "width": 1.3 * max(canvas.scale, 0.5), "dash": theme.GONE_DASH}
+    gone = [arrow for arrow in _that_come(canvas) if arrow.gone is not None]
+    for snapshot, own in _grouped(gone, lambda arrow: arrow.snapshot).items():
+        off = [tips.off(shaft(canvas.scene, arrow), arrow, canvas.scene.last) for arrow in own]
+        show, meta = [(arrow.gone or 0, None) for arrow in own], canvas.of(snapshot)
+        add_arrows(canvas, own, show, look, 9, meta=meta, sign="abandoned message", off=off)
+
+
+def _fences(canvas: Canvas) -> None:
+    """Where what is left of a life that is over is fenced off."""
+    outline = {"color": "@ink", "width": 2.2 * max(canvas.scale, 0.6)}
+    sign = {"symbol": theme.FENCE, "size": 15 * max(canvas.scale, 0.6), "color": "@ink", "line": outline}
+    fenced = [arrow for arrow in _that_come(canvas) if arrow.is_fenced and arrow.stub != "target"]
+    for snapshot, own in _grouped(fenced, lambda arrow: arrow.snapshot).items():
+        canvas.add(
+            [[(arrow.target, arrow.end or 0.0)] for arrow in own], [(arrow.received or 0, None) for arrow in own],
+            "fenced off", mode="markers", marker=sign, text=[plain(arrow.text) for arrow in own], hoverinfo="text",
+            meta=canvas.of(snapshot),
+        )  # fmt: skip
 
 
 def _messages(canvas: Canvas, tips: Tips) -> None:
     """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
     own_kind = _of_kind(canvas, APP)
     _ahead(canvas, own_kind, tips)
-    for (colour, is_open), own in _grouped(own_kind, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
+    looks = _grouped(own_kind, lambda arrow: (_colour(arrow), arrow.head == "open", arrow.is_again))
+    for (colour, is_open, is_again), own in looks.items():
         flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
-        span = [(arrow.sent, arrow.received) for arrow in own]
-        sign = f"{own[0].head} message".strip()
+        span = [(arrow.sent, flying_until(arrow)) for arrow in own]
+        sign = "message put back" if is_again else f"{own[0].head} message".strip()
+        if is_again:
+            _put_back(canvas, own, colour)
         add_arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open, sign=f"{sign} on its way")
         there = {"color": colour, "width": 1.8 * max(canvas.scale, 0.5)}
         _there(canvas, own, tips, there, 13, sign, is_open)
 
 
+def _put_back(canvas: Canvas, own: Sequence[Arrow], colour: str) -> None:
+    """Where a message begins that a recovery puts back: a square on the line of the process that once sent it."""
+    size = 11 * max(canvas.scale, 0.5)
+    sign = {"symbol": "square", "size": size, "color": "@paper", "line": {"width": 2, "color": colour}}
+    shown = [arrow for arrow in own if not arrow.stub]
+    canvas.add(
+        [[(arrow.source, arrow.start)] for arrow in shown], [(arrow.sent, arrow.gone) for arrow in shown],
+        "message put back", mode="markers", marker=sign, text=[plain(arrow.text) for arrow in shown], hoverinfo="text",
+    )  # fmt: skip
+
+
+def _that_come(canvas: Canvas) -> list[Arrow]:
+    """The arrows of all messages that come to their receivers."""
+    return [arrow for arrow in canvas.scene.all_arrows if arrow.received is not None]
+
+
 def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
-    """The arrows of one kind of message that arrive."""
-    return [arrow for arrow in canvas.scene.arrows if arrow.kind == kind and arrow.received is not None]
+    """The arrows of one kind of message that come to their receivers."""
+    return [arrow for arrow in _that_come(canvas) if arrow.kind == kind]
 
 
 def _control(canvas: Canvas, tips: Tips) -> None:
@@ -153,7 +208,7 @@ def _markers(canvas: Canvas, tips: Tips) -> None:
         line = {"color": colour, "dash": theme.snapshot_dash(canvas.scene.rank_of(snapshot))}
         meta = canvas.of(snapshot)
         bold = {**line, "width": 3.2 * max(canvas.scale, 0.4)}
-        spans = [(arrow.sent, arrow.received) for arrow in own]
+        spans = [(arrow.sent, flying_until(arrow)) for arrow in own]
         add_arrows(canvas, own, spans, bold, head=14, grow=True, meta=meta, sign="marker on its way")
         there = {**line, "width": 1.9 * max(canvas.scale, 0.4)}
         _there(canvas, own, tips, there, 12, "marker", meta=meta)
@@ -171,7 +226,7 @@ def not_received(scene: Scene) -> list[tuple[Arrow, str]]:
 
     So do the tries of a FIFO layer that fail: a loss, which it makes good, and a copy, which it drops.
     """
-    arrows = [arrow for arrow in scene.arrows if arrow.received is None]
+    arrows = [arrow for arrow in scene.all_arrows if arrow.received is None]
     told = [(arrow, scene.why_not_received(arrow)) for arrow in arrows]
     return told + [(arrow, arrow.why) for arrow in scene.failed_tries]
 
@@ -191,7 +246,7 @@ def _held(canvas: Canvas) -> None:
     One that is held, lost, or waits behind a held one, ends in a cross; one that nobody has chosen to deliver in a
     ring.
     """
-    looks = _grouped(not_received(canvas.scene), lambda told: (*_look(told[0]), told[1] == ON_ITS_WAY))
+    looks = _grouped(_each_word_once(canvas), lambda told: (*_look(told[0]), told[1] == ON_ITS_WAY))
     for (colour, snapshot, is_on_its_way), told in looks.items():
         own, spots = [arrow for arrow, _ in told], [reason_beside(canvas, arrow) for arrow, _ in told]
         show = [(arrow.sent, None) for arrow in own]
@@ -206,6 +261,20 @@ def _held(canvas: Canvas) -> None:
             cliponaxis=not canvas.scene.is_whole, textposition=[spot.side for spot in spots],
             textfont={"color": "@ink", "size": canvas.letters(REASON_SIZE)}, meta=meta, sign="message not received",
         )  # fmt: skip
+
+
+def _each_word_once(canvas: Canvas) -> list[tuple[Arrow, str]]:
+    """The arrows that end on their way, with the reasons; of two that end side by side the first one has the word."""
+    seen: list[tuple[str, tuple[float, float]]] = []
+    told = []
+    for arrow, why in not_received(canvas.scene):
+        at, size = canvas.pixels(reason_beside(canvas, arrow).at), canvas.letters(REASON_SIZE)
+        reach = width_of(why, size) + size / 2
+        is_near = any(word == why and math.dist(at, other) < reach for word, other in seen)
+        if why != ON_ITS_WAY:
+            seen.append((why, at))
+        told.append((arrow, "" if is_near else why))
+    return told
 
 
 def _colour(arrow: Arrow) -> str:
@@ -226,6 +295,6 @@ def halos(canvas: Canvas) -> None:
         return
     look = {"color": "@band", "width": 15 * max(canvas.scale, 0.4)}
     for snapshot in canvas.scene.snapshots:
-        kept = [arrow for arrow in canvas.scene.arrows if snapshot.id in arrow.kept]
+        kept = [arrow for arrow in canvas.scene.all_arrows if snapshot.id in arrow.kept]
         meta = {**canvas.of(snapshot.id), "unless_cut": True}
         add_arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=meta, sign="band")

@@ -1,4 +1,4 @@
-"""The browser's side of the explorer, from `assets/explore/`: one script, one style sheet, one piece of HTML.
+"""The browser's side of the explorer, from `assets/explore/`, and of the page Compare: scripts, style sheet, HTML.
 
 There is no build step: `diagrams/modules.py` joins the modules of the script, in the order of their imports. The style
 sheets name colours by meaning, as custom properties: `--cc-ink` in the explorer, `--cut-ink` in the page around it.
@@ -12,10 +12,10 @@ from pathlib import Path
 from diagrams import modules, theme
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-EXPLORE = ASSETS / "explore"
+EXPLORE, COMPARE = ASSETS / "explore", ASSETS / "compare"
 STYLES = (
-    "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "property", "break", "share",
-    "export",
+    "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "property", "stored", "break",
+    "share", "export",
     "present", "layout",
 )  # fmt: skip
 
@@ -28,7 +28,8 @@ def script() -> str:
 def styles() -> str:
     """The style sheet. The script says in `data-scheme` whether the page is light or dark."""
     light, dark = theme.properties("cc", theme.LIGHT), theme.properties("cc", theme.DARK)
-    rules = "".join((EXPLORE / f"{name}.css").read_text("utf-8") for name in STYLES)
+    sheets = [*(EXPLORE / f"{name}.css" for name in STYLES), COMPARE / "compare.css"]
+    rules = "".join(sheet.read_text("utf-8") for sheet in sheets)
     return f'.cc {{ {light} }}\n.cc[data-scheme="dark"] {{ {dark} }}\n{rules}'
 
 
@@ -45,6 +46,16 @@ def page_styles() -> str:
 def still() -> str:
     """The script of a page of its own: it shows the run that lies in the page."""
     return modules.join(EXPLORE / "still.js")
+
+
+def comparison_script() -> str:
+    """The module of the page Compare, whose default export Streamlit calls."""
+    return modules.join(COMPARE / "compare.js")
+
+
+def comparison_markup() -> str:
+    """The HTML of the page Compare, with that of an explorer as a template."""
+    return (COMPARE / "compare.html").read_text("utf-8").replace("<!-- explorer -->", markup())
 
 
 def markup() -> str:

@@ -17,7 +17,9 @@ from diagrams.proof_picture import told as row_told
 from diagrams.scene import Scene
 from sim.core.slip import SLIPS
 from sim.explain.properties import said
+from sim.explain.rollbacks import moment_words
 from sim.explain.words import capital, counted, listing, sequence, small
+from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import EXPIRED, FAILED, RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
 from sim.verify.harm import against
@@ -32,6 +34,20 @@ ABBREVIATIONS = "al|approx|cf|dr|eqs?|figs?|mrs?|ms|nos?|pp?|prof|refs?|resp|sec
 def of_run(scene: Scene, step: int, frontier: Sequence[int] | None = None) -> str:
     """A space-time diagram of a scene after a step; with the cut that is drawn there, as events inside by process."""
     return " ".join(_Run(scene, step).told(frontier))
+
+
+def of_row(runs: Sequence[tuple[str, Scene | str]], steps: Sequence[int], below: str) -> str:
+    """One scenario under several algorithms, each by its title, at these `steps`, or the sentence that refuses it.
+
+    `below` says what is below the diagrams.
+    """
+    own = iter(steps)
+    first = next(scene for _, scene in runs if isinstance(scene, Scene))
+    told = [first_sentence(first), f"The same scenario under {listing([title for title, _ in runs])}."]
+    for title, scene in runs:
+        what = scene if isinstance(scene, str) else " ".join(_Run(scene, next(own)).told_beside())
+        told.append(f"{title}: {what or 'no snapshot has begun.'}")
+    return " ".join(filter(None, [*told, below]))
 
 
 def of_lattice(lattice: Lattice, has_cut: bool) -> str:
@@ -91,15 +107,36 @@ class _Run:
         scene = self.scene
         yield first_sentence(scene)
         yield from broken_rules(scene)
+        yield from self._told_of_part()
+        if frontier is not None:
+            yield self._shown_cut(dict(zip(scene.processes, frontier, strict=True)))
+        else:
+            yield from self._snapshots()
+        yield from self._recoveries()
+
+    def told_beside(self) -> Iterator[str]:
+        """What this run has for itself, beside others of the same scenario."""
+        yield from broken_rules(self.scene)
+        yield from self._told_of_part()
+        yield from self._snapshots()
+        yield from self._recoveries()
+
+    def _told_of_part(self) -> Iterator[str]:
+        """How much of the run is on show."""
+        scene = self.scene
         if not scene.is_whole:
             yield f"The figure shows steps {scene.first} to {scene.until} of {scene.last}."
         yield from _left_out(scene)
         if self.step < scene.last:
             yield f"This is the run after step {self.step} of {scene.last}."
-        if frontier is not None:
-            yield self._shown_cut(dict(zip(scene.processes, frontier, strict=True)))
-        else:
-            yield from self._snapshots()
+
+    def _recoveries(self) -> Iterator[str]:
+        """The recoveries so far that the picture shows, and what is seen of each."""
+        seen = [own for own in rollbacks_of(self.scene.execution) if self.scene.first <= own.step <= self.step]
+        for own in seen[:MOST_SNAPSHOTS]:
+            yield f"Step {own.step}: {moment_words(self.scene.execution, own.recovery)}."
+        if seen:
+            yield "What is faded is abandoned."
 
     def _snapshots(self) -> Iterator[str]:
         """Those that the picture shows, then those whose cuts lie before or after its steps."""
@@ -170,6 +207,8 @@ class _Run:
             held.append(_rest(found, self.others > 0))
         if len(recorded) < len(self.scene.processes):
             return _sentence(f"Snapshot {snapshot.id} is under way", *told, self._missing(recorded), *held)
+        if snapshot.is_over:
+            return _sentence(f"Snapshot {snapshot.id} is of a life that is over", *told, *held)
         what, witness = self._verdict(snapshot.frontier)
         wrong = self._wrong(snapshot) if is_closed else ()
         return _sentence(f"Snapshot {snapshot.id} is {what}", *told, witness, *held, *wrong)

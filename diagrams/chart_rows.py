@@ -55,6 +55,13 @@ def depths(counts: Sequence[tuple[int, bool]]) -> bytes:
     )
 
 
+def sized(curves: Iterable[tuple[str, Mapping[float, float]]]) -> bytes:
+    """What each line of the chart of sizes says, in bytes, by the marker delay in seconds."""
+    return _as_csv(
+        {"line": name, "marker_delay": delay, "bytes": value} for name, own in curves for delay, value in own.items()
+    )
+
+
 def _of_cell(row: Row, dimensions: Sequence[Dimension], measure: Measure) -> Line:
     quantiles = {name: row[f"{measure.column}_{share}"] for name, share in (("median", 50), ("low", 10), ("high", 90))}
     return {"row": "cell", "cell": row["cell"], **_places(row, dimensions), "measure": measure.column,

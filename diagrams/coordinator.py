@@ -26,8 +26,8 @@ def coordinator(scenario: Scenario, end: float) -> dict[str, Any]:
             "name": name,
             "kind": own.kind,
             "words": LABELS.get(name, f"{name.replace('_', ' ')}: {own.help}"),
-            "value": _plain(given.get(name, own.default)),
-            "usual": _plain(own.default),
+            "value": plain(given.get(name, own.default)),
+            "usual": plain(own.default),
             "options": list(WHEN_HELD.items()) if own.kind == "text" else [],
         }
         for name, own in PARAMETERS.items()
@@ -51,5 +51,6 @@ def _why_none(scenario: Scenario) -> tuple[str, str]:
     return f"The rules of {title} do not work with a coordinator as yet", f"those of {listing(others)} do"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value for JSON: null for any number."""
     return None if value == math.inf else value

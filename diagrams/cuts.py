@@ -5,13 +5,13 @@ The page itself draws the latter over the diagram, since it moves (assets/explor
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from itertools import pairwise
+from collections.abc import Container, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from diagrams import theme
 from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
-from diagrams.elements import Cut
+from diagrams.elements import Cut, Span
 from diagrams.labels import Spot
 from diagrams.scene import Scene
 from sim.core.model import APP
@@ -20,6 +20,8 @@ CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 TINT, TINT_OF_SEVERAL = 0.13, 0.09  # opacities of a past
 MOST_CROSSES = 12  # on messages that speak against a cut
+OUTER, INNER = 13.0, 9.0  # pixels: how wide a double line is, and its inside
+OFF_DOUBLE = 0.014  # of the time on show: how far before a double line its name is
 NAME_SIZE = 16  # of the letters at the end of a cut
 FILL: Trace = {"fill": "toself", "mode": "none"}
 
@@ -103,7 +105,7 @@ def tints(canvas: Canvas) -> None:
         line = line_of(canvas.scene, cut)
         if line is None:
             continue
-        show = [(cut.known or 0, None)]
+        show = [(cut.known or 0, cut.gone)]
         meta = {**canvas.of(cut.snapshot), "unless_cut": True}
         opacity = TINT if len(own) == 1 else TINT_OF_SEVERAL
         parts = bends(line)
@@ -113,6 +115,8 @@ def tints(canvas: Canvas) -> None:
         if len(own) == 1:
             future = [(line[0][0], high), *line, (line[-1][0], high)]
             canvas.add([future], show, "future", fillcolor="@line/0.09", meta=outline, **FILL)
+            back = [other.step for other in canvas.scene.back_to if other.snapshot == cut.snapshot]
+            named: list[Span] = [(cut.known or 0, min(back, default=cut.gone))]
             spots, words = zip(*names(canvas.scene, canvas.down, cut, line), strict=True)
             points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
             write(
@@ -122,7 +126,7 @@ def tints(canvas: Canvas) -> None:
                 sides,
                 "@ink",
                 NAME_SIZE,
-                show * len(points),
+                named * len(points),
                 meta=meta,
             )
 
@@ -165,6 +169,34 @@ def shown_line(canvas: Canvas) -> None:
     canvas.add(middles, sign="offending message", mode="markers", marker=cross)
 
 
+def lines_back_to(canvas: Canvas) -> None:
+    """The line that each recovery goes back to: a double one, in which the dashed line of the snapshot lies.
+
+    It joins the processes that are restored, and gives way to a cut that somebody holds.
+    """
+    for own in () if canvas.scene.shown_cut else canvas.scene.back_to:
+        colour = "@ink" if own.snapshot is None else theme.snapshot_colour(canvas.scene.rank_of(own.snapshot))
+        later = [other.step for other in canvas.scene.back_to if other.step > own.step]
+        show: list[Span] = [(own.step, min(later, default=None))]
+        meta = {**canvas.of(own.snapshot), "unless_cut": True}
+        for line in parts_of(canvas.scene, own.positions):
+            for token, width in ((colour, OUTER), ("@paper", INNER)):
+                look = {"color": token, "width": width, "simplify": False}
+                bent = {**meta, "bends": bends(line)}
+                canvas.add([line], show, "line gone back to", mode="lines", line=look, meta=bent)
+
+
+def parts_of(scene: Scene, positions: Sequence[float | None]) -> Iterator[list[Point]]:
+    """The lines through neighbours that all have a position."""
+    lanes = list(range(len(positions)))
+    for is_there, group in groupby(lanes, key=lambda lane: positions[lane] is not None):
+        own = list(group)
+        if is_there:
+            points = [position for position in positions[own[0] : own[-1] + 1] if position is not None]
+            straight = straight_at(scene, points) if len(points) == len(positions) else ()
+            yield [(lane + own[0], position) for lane, position in curve(points, straight=straight)]
+
+
 def _past(canvas: Canvas, line: Sequence[Point]) -> list[Point]:
     """The outline of everything before a cut."""
     low, _ = canvas.scene.extent
@@ -176,10 +208,11 @@ def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tup
 
     A recovery line has its own name in any case.
     """
-    if len(scene.snapshots) > 1 or cut.name != cut.snapshot:
-        return [(Spot(line[-1], "top left"), cut.name)]
     low, high = scene.extent
     lane, position = line[-1]
+    if len(scene.snapshots) > 1 or cut.name != cut.snapshot:
+        is_double = any(own.snapshot == cut.snapshot for own in scene.back_to)
+        return [(Spot((lane, position - (high - low) * OFF_DOUBLE * is_double), "top left"), cut.name)]
     room = (high - low) * 0.035
     sides = ("middle left", "middle left") if down else ("top left", "top right")
     return [
@@ -201,9 +234,9 @@ def cuts(canvas: Canvas) -> None:
         look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
         meta = {**canvas.of(cut.snapshot), "unless_cut": True}
         own = {**meta, "bends": bends(line)}
-        canvas.add([line], [(cut.known or 0, None)], "cut", mode="lines", line=look, meta=own)
+        show = [(cut.known or 0, cut.gone)]
+        canvas.add([line], show, "cut", mode="lines", line=look, meta=own)
         if len(canvas.scene.snapshots) > 1:
             ((spot, name),) = names(canvas.scene, canvas.down, cut, line)
-            show = [(cut.known or 0, None)]
             text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
             write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=meta)

@@ -149,6 +149,7 @@ class Drawing:
             signs = Counter(dot.lane for dot in scene.dots)
             signs.update(own.lane for row in scene.recordings.values() for own in row)
             signs.update(own.lane for own in scene.decisions)
+            signs.update(own.lane for own in scene.moments)
             needed = SIGN_ON_PAPER * (max(signs.values(), default=1) + 1)
         else:
             needed = LANE_ON_PAPER * (len(scene.lanes) + 0.2)
@@ -373,7 +374,7 @@ def _paths(points: Sequence[Place], frame: Frame) -> Iterator[Path]:
 def _texts(trace: Trace, points: Sequence[Place], frame: Frame) -> Iterator[Text]:
     size, colour = trace["textfont"]["size"], trace["textfont"]["color"]
     for index, point in enumerate(points):
-        if point is None:
+        if point is None or not trace["text"][index]:
             continue
         x, y = frame.pixel(*point)
         marked, letters = trace["text"][index], letters_in(trace["text"][index])

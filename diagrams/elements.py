@@ -14,7 +14,8 @@ class Dot:
     """An application event: `step` is when it happens, `recorded` the step at which each snapshot records it.
 
     One that is `named` has its label written beside it; where it has none of its own (`numbered`) that is `P1.3`.
-    A long run of internal events is one dot: `count` of them, the last at position `until`.
+    A long run of internal events is one dot: `count` of them, the last at position `until`. From step `gone` on a
+    recovery has taken it back (None: none does).
     """
 
     lane: int
@@ -28,6 +29,7 @@ class Dot:
     recorded: Mapping[str, int] = field(default_factory=dict)
     count: int = 1
     until: float = 0.0
+    gone: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Arrow:
     only the arrival is told, by a short arrow straight across the line of the receiver. `lost` is where the network
     loses it on its way: what share of the way to the other lane it has gone, and the position (None: it does not, or as
     soon as it is sent). `why` says why a try of a FIFO layer fails, for the arrow of that try.
+
+    From step `gone` on a recovery has taken the message back (None: none does). `is_again`: a recovery puts it back
+    into its channel, where it is sent, so to speak. `is_fenced`: what comes is of a life that is over, and is fenced
+    off at step `received`.
     """
 
     id: int
@@ -62,6 +68,9 @@ class Arrow:
     stub: str = ""
     lost: tuple[float, float] | None = None
     why: str = ""
+    gone: int | None = None
+    is_again: bool = False
+    is_fenced: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,12 +109,13 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Recording:
-    """A process records its state: one point of the cut."""
+    """A process records its state: one point of the cut. From step `gone` on a recovery has taken it back."""
 
     lane: int
     position: float
     step: int
     text: str
+    gone: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,8 +136,38 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """What happens on one line because snapshots are stored and recovered from, as `kind` says: a kind of row.
+
+    A manifest is written, a recovery begins, a process is restored, or something goes to the world outside. `name` is
+    what is written beside it ("": nothing), `snapshot` the one that it is about (None: none).
+    """
+
+    lane: int
+    position: float
+    step: int
+    kind: str
+    snapshot: str | None
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class BackTo:
+    """The line that a recovery goes back to, from step `step` on: its point on each lane (None: it is not restored)."""
+
+    step: int
+    snapshot: str | None
+    positions: tuple[float | None, ...]
+    text: str
+
+
+@dataclass(frozen=True)
 class Cut:
-    """A snapshot's cut: its points in time, known from step `known` on (None: never on some lane)."""
+    """A snapshot's cut: its points in time, known from step `known` on (None: never on some lane).
+
+    From step `gone` on a recovery has taken it back (None: none does).
+    """
 
     name: str
     rank: int
@@ -135,6 +175,7 @@ class Cut:
     known: int | None
     consistent: bool
     snapshot: str
+    gone: int | None = None
 
 
 @dataclass(frozen=True)

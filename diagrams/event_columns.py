@@ -15,6 +15,7 @@ from sim.core.model import (
     BLOCKED,
     CHANNEL_CLOSED,
     COLLECTED,
+    COMMITTED,
     CONTROL_RECEIVE,
     CONTROL_SEND,
     COPIED,
@@ -22,6 +23,7 @@ from sim.core.model import (
     DECISION,
     DOWN,
     DROPPED,
+    FENCED,
     FULL,
     INTERNAL,
     JOIN,
@@ -32,12 +34,16 @@ from sim.core.model import (
     MARKER_RECEIVE,
     MARKER_SEND,
     NOTED,
+    OUTPUT,
     PAUSED,
+    PUT_BACK,
     RECEIVE,
     RECORD,
     RECORDED,
+    RECOVERY,
     RESENT,
     RESTART,
+    RESTORE,
     RESUMED,
     ROOM,
     SEND,
@@ -51,8 +57,10 @@ from sim.core.model import (
     Event,
     label_of,
 )
+from sim.explain.rollbacks import why_gone
 from sim.explain.words import words_of
 from sim.run.execution import Execution
+from sim.run.rollbacks import taken_back
 
 
 def columns(execution: Execution, position: Callable[[Event], float], positions: Sequence[float]) -> dict[str, Any]:
@@ -63,8 +71,9 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     caption is empty where a channel is not in the graph), `snapshots` (their ids) and `bodies` (what the messages and
     internal events carry, in words). `kinds` has an entry for each of KINDS: what rows of that kind are called, and
     more words by which people look for them; None where there are no such rows.
-    `copies` holds, by copy, the message of which it is one. `labels` holds, by number of the application event, those
-    labels that are more than process and index.
+    `gone` holds, by number of the application event, the step from which on a recovery has taken it back, and why. The
+    others of a process are numbered from 1. `copies` holds, by copy, the message of which it is one. `labels` holds, by
+    number of the application event, those labels that are more than process and index.
     `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
     `position` gives an event's, `positions` each step's.
     """
@@ -92,7 +101,8 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
         "kinds": _kinds(words.algorithm, {event.kind for event in rows}),
         "snapshots": snapshots,
         "bodies": bodies,
-        "lost": sorted(number for number in execution.losses if execution.flights[number].receive is None),
+        "lost": sorted(number for number in execution.history.lost if number is not None),
+        "gone": _gone(execution, events),
         "copies": dict(_copies(execution)),
         "labels": labels,
         "apart": {
@@ -107,6 +117,16 @@ def _copies(execution: Execution) -> Iterable[tuple[int, int]]:
     """Each copy of a message with that message, by their ids."""
     original = {flight.send.row: flight.id for flight in execution.flights if flight.copied is None}
     return ((flight.id, original[flight.send.row]) for flight in execution.flights if flight.copied is not None)
+
+
+def _gone(execution: Execution, events: Sequence[Event]) -> dict[int, list[Any]]:
+    """The application events that recoveries take back, by their number: [step, why]."""
+    back = taken_back(execution)
+    return {
+        number: [max(back[event.row].step, event.step), why_gone(execution, event)]
+        for number, event in enumerate(events)
+        if event.row in back
+    }
 
 
 def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str, str] | None]:
@@ -147,6 +167,12 @@ def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str
         STATE_CHANGED: ("recorded state changes", "changed reference"),
         NOTED: ("notes", "noted sum"),
         COLLECTED: ("every part is there", "collected collection complete"),
+        RECOVERY: ("recovery begins", "rolled back rollback epoch goes"),
+        RESTORE: ("goes back", "restored restores recovery rollback"),
+        PUT_BACK: ("message put back", "replayed restored again recovery channel"),
+        FENCED: ("message fenced off", "fence epoch old recovery dropped"),
+        COMMITTED: ("manifest written", "committed valid snapshot stored storage"),
+        OUTPUT: ("output", "gives sink outside"),
     }
     return [{"title": told[kind][0], "aliases": told[kind][1]} if kind in there else None for kind in KINDS]
 
@@ -159,6 +185,8 @@ def _bodies(execution: Execution) -> Iterable[str | None]:
         flight = None if event.message_id is None else flights[event.message_id]
         if event.kind == TIMER:
             yield event.label
+        elif event.kind == OUTPUT:
+            yield words.body_words(execution.body_of(event)) or None
         elif event.kind == NOTED:
             yield algorithm.note_words(execution.body_of(event))
         elif event.kind == INTERNAL:

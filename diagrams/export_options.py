@@ -229,11 +229,16 @@ TAB = Option(
     "tab", "Tab", "the tab on show: cut, lattice or proof (default: cut where there is one)", "shown",
     (("cut", "Cut"), (LATTICE, "Lattice"), (PROOF, "Proof")), begins="tab",
 )  # fmt: skip
+FIGURES = Option(
+    "figures", "With the figures", "several algorithms: what the snapshots of each cost, as a table below the diagrams",
+    "flag", default=False, is_seen=True,
+)  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
 SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/sheet.py)
 PICTURE = (  # for a picture of a step
-    DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, PROCESSES, *SHEET, ORIENTATION,
+    DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, PROCESSES, FIGURES, *SHEET, ORIENTATION,
 )  # fmt: skip
+OF_ONE_RUN = (DRAWING, STEPS, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS)  # a row of runs (diagrams/row.py) has none
 
 
 def pages(most: int) -> tuple[Option, ...]:
@@ -246,7 +251,18 @@ def shown(option: Option) -> Option:
     return replace(option, kind="shown", drawing=None)
 
 
+def for_run(options: Sequence[Option]) -> tuple[Option, ...]:
+    """What one run is asked."""
+    return tuple(option for option in options if option.name != FIGURES.name)
+
+
+def for_row(options: Sequence[Option]) -> tuple[Option, ...]:
+    """What a row of runs is asked, which has but one drawing."""
+    left_out = {option.name for option in OF_ONE_RUN}
+    return tuple(option for option in options if option.name not in left_out)
+
+
 def for_log(options: Sequence[Option]) -> tuple[Option, ...]:
     """What a window of a log is asked: it has no snapshots, so nothing of Dijkstra's page."""
-    asked = [option for option in options if option.begins not in (PROOF, SWAPS.name)]
+    asked = [option for option in for_run(options) if option.begins not in (PROOF, SWAPS.name)]
     return tuple(replace(own, choices=tuple(c for c in own.choices if c[0] != PROOF)) for own in asked)

@@ -59,7 +59,9 @@ def _harmed(scene: Scene) -> list[tuple[Snapshot, int]]:
 
 
 def _arrows(scene: Scene, messages: frozenset[int]) -> list[Arrow]:
-    return [arrow for arrow in scene.arrows if arrow.id in messages]
+    """The arrows of messages, as they went in the life that counts."""
+    own = {arrow.id: arrow for arrow in scene.all_arrows if arrow.id in messages and arrow.gone is None}
+    return [own[message] for message in sorted(own)]
 
 
 def _mark(canvas: Canvas, messages: frozenset[int], step: int, sign: str, meta: Trace, look: Trace) -> None:

@@ -109,7 +109,7 @@ class Lattice:
         found = []
         if snapshot.began is not None:
             found.append(Mark(snapshot.id, rank, "begins", self.state_at(snapshot.began - 1)))
-        if len(snapshot.local) == len(self.history.processes):
+        if len(snapshot.local) == len(self.history.processes) and not snapshot.is_over:
             cut = tuple(snapshot.frontier[name] for name in self.history.processes)
             found.append(Mark(snapshot.id, rank, "recorded", cut))
         if snapshot.completed is not None:

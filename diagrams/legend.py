@@ -29,13 +29,14 @@ DASHES = tuple(map(dash_of, theme.SNAPSHOT_DASHES))
 NOT_CONSISTENT = theme.SNAPSHOT_COLOURS  # the rank of the look that the cuts of all snapshots may have
 
 
-def with_legend(picture: Picture, scene: Scene, drawn: str, sheet: Sheet) -> Picture:
-    """The picture with a legend below it. `drawn` is the kind of drawing, as Sign says it."""
+def with_legend(picture: Picture, scenes: Sequence[Scene], drawn: str, sheet: Sheet) -> Picture:
+    """The picture of one scene, or of several, with a legend below it. `drawn` is the kind of drawing, as Sign says."""
     kinds = (RUN, ALWAYS) if drawn == RUN else (drawn,)
-    names = [] if drawn == PROOF or len(scene.snapshots) < 2 else [snapshot.id for snapshot in scene.snapshots]
+    known = {tuple(snapshot.id for snapshot in scene.snapshots) for scene in scenes}
+    names = [] if drawn == PROOF or len(known) > 1 or len(min(known)) < 2 else [*min(known)]
     parts = [part for part in (*picture.inside, *picture.around) if not isinstance(part, Text)]
     seen = {part.sign for part in parts}
-    signs = [sign for sign in signs_in(scene) if sign.drawn in kinds and seen.intersection(sign.explains)]
+    signs = [sign for sign in _signs(scenes) if sign.drawn in kinds and seen.intersection(sign.explains)]
     size = sheet.letters or LETTERS
     margin = MARGIN * size
     own = [_fitted(_as_seen(sign, parts, names), size, picture.width - 2 * margin) for sign in signs]
@@ -44,6 +45,16 @@ def with_legend(picture: Picture, scene: Scene, drawn: str, sheet: Sheet) -> Pic
     around = [part for number, row in enumerate(rows) for part in _row(row, size, top + ROW * size * number)]
     height = top + ROW * size * len(rows) + margin
     return replace(picture, height=height, around=(*picture.around, *around))
+
+
+def _signs(scenes: Sequence[Scene]) -> Iterator[Sign]:
+    """The signs of all scenes, each once; with the words of each algorithm where they differ."""
+    found: dict[str, list[Sign]] = {}
+    for scene in scenes:
+        for sign in signs_in(scene):
+            found.setdefault(sign.key, []).append(sign)
+    for own in found.values():
+        yield replace(own[0], label=" or ".join(dict.fromkeys(sign.label for sign in own)))
 
 
 def _as_seen(sign: Sign, parts: Sequence[Primitive], names: Sequence[str]) -> Sign:

@@ -27,6 +27,7 @@ _CORNERS: dict[str, list[Pixel]] = {
         for turn, reach in ((math.pi / 4 * i, 1 if i % 2 == 0 else 0.46) for i in range(8))
     ],
     "triangle-up": [(0, -1), (math.sqrt(0.75), 0.5), (-math.sqrt(0.75), 0.5)],
+    "triangle-left": [(-1, 0), (0.5, math.sqrt(0.75)), (0.5, -math.sqrt(0.75))],
     "star": [
         (1.4 * math.sin(turn) * reach, -1.4 * math.cos(turn) * reach)
         for turn, reach in ((math.pi / 5 * i, 1 if i % 2 == 0 else 0.38) for i in range(10))
@@ -62,6 +63,11 @@ def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Pr
     if shape == "x-thin":
         cross = tuple(((x - radius, y - slope), (x + radius, y + slope)) for slope in (radius, -radius))
         yield Line(cross, stroke, width)
+    elif shape == "hash":
+        ends = [(at * radius / 2, radius) for at in (-1, 1)]
+        bars = [((x + aside, y - along), (x + aside, y + along)) for aside, along in ends]
+        bars += [((x - along, y + aside), (x + along, y + aside)) for aside, along in ends]
+        yield Line(tuple(bars), colour, width)
     elif shape in _CORNERS:
         corners = tuple((x + dx * radius, y + dy * radius) for dx, dy in _CORNERS[shape])
         yield Area((corners,), fill, stroke, width)

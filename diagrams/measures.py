@@ -42,9 +42,37 @@ MEASURES = {
         Measure("events", "Events", "Events of the application", ""),
         Measure("faults", "Faults", "Faults: crashes, restarts, channels severed or mended", ""),
         Measure("lost", "Messages lost", "Messages lost, of any kind", ""),
+        Measure("refusals", "Uploads refused", "Uploads that the storage refused (503)", ""),
+        Measure("commit_latency", "Time to commit", "Time from the first recording to the manifest", "time units"),
+        Measure("stored_bytes", "Bytes stored", "Size of what the storage keeps of a snapshot", "bytes"),
+        Measure("recoveries", "Recoveries", "How often the system went back to a stored snapshot", ""),
+        Measure("recovery_time", "Time to recover", "Time from a crash to the last process restored", "time units"),
+        Measure("rolled_back", "Events rolled back", "Events of the application that recoveries took back", ""),
+        Measure("put_back", "Messages put back", "Messages that recoveries put back into their channels", ""),
+        Measure(
+            "end_to_end", "End-to-end duration", "Time from the beginning of the snapshot to its end", "time units"
+        ),
+        Measure("start_delay", "Start delay", "Time until the last process hears of the snapshot", "time units"),
+        Measure("alignment", "Alignment duration", "Time of the slowest process for its part", "time units"),
+        Measure("blocked_time", "Blocked time", "Time that channels and processes stood still, added up", "time units"),
+        Measure("delayed", "Delay of messages", "How much later messages came, on average", "time units"),
+        Measure("delayed_most", "Longest delay", "How much later a message came at most", "time units"),
+        Measure("delayed_messages", "Messages delayed", "Messages that came later than without the snapshot", ""),
+        Measure("processed_bytes", "Bytes processed", "Size of what was received while a part was not done", "bytes"),
+        Measure("control_messages", "Control messages", "Control messages sent", ""),
+        Measure("control_bytes", "Bytes of markers", "Size of markers and control messages", "bytes"),
+        Measure("stamp_bytes", "Bytes of stamps", "Size of what the algorithm put on messages", "bytes"),
+        Measure("copied_pages", "Pages copied", "Pages of the state that had to be copied", ""),
+        Measure("state_bytes", "Bytes of states", "Size of the recorded states", "bytes"),
         Measure("duration", "Length of the run", "Time from the start to the last step", "time units"),
     )
 }
+
+
+def measured(cells: Rows) -> list[Measure]:
+    """The measures that some cell has a value of, such as those of a storage where there is one; else all."""
+    found = [own for own in MEASURES.values() if any(row.get(f"{own.column}_50") is not None for row in cells)]
+    return found or list(MEASURES.values())
 
 
 def delay_words(text: str | None) -> str:
@@ -98,6 +126,10 @@ DIMENSIONS = (
     Dimension("lose", "messages lost", "Share of the messages that the network loses", "lose"),
     Dimension("copy", "messages copied", "Share of the messages that the network copies", "copy"),
     Dimension("faults_until", "faults until", "Time after which nothing more fails", "faults_until"),
+    Dimension("storage_bandwidth", "bandwidth", "Bytes that the storage takes per time unit", "storage_bandwidth"),
+    Dimension("storage_limit", "uploads at a time", "Uploads that the storage takes at a time", "storage_limit"),
+    Dimension("storage_jitter", "jitter", "Longest random wait before an upload (time units)", "storage_jitter"),
+    Dimension("checkpoint_interval", "interval", "Time from snapshot to snapshot (time units)", "checkpoint_interval"),
     Dimension("initiators", "initiators", "Processes that start the snapshot", "initiators"),
 )
 OF_WORKLOAD = "parameter "  # begins the name of a column that holds a parameter of the workload

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from sim.core.deadline import in_time
-from sim.core.model import APP, APPLICATION_KINDS, COPIED, CRASH, JOIN, LEAVE, LOST, RECEIVE, RESTART, SEND
+from sim.core.model import (
+    APPLICATION_KINDS,
+    COPIED,
+    CRASH,
+    JOIN,
+    LEAVE,
+    LOST,
+    PUT_BACK,
+    RECEIVE,
+    RESTART,
+    RESTORE,
+    SEND,
+    Event,
+)
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 
 # The kinds of event that may change where something is.
-_MOVING = APPLICATION_KINDS | {CRASH, RESTART, JOIN, LEAVE, LOST, COPIED}
+_MOVING = APPLICATION_KINDS | {CRASH, RESTART, JOIN, LEAVE, LOST, COPIED, RESTORE, PUT_BACK}
 Timeline = list[list[Any]]
 
 
@@ -20,7 +35,7 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
     """Per conserved good its `unit` and `total`, and how much of it is where.
 
     `processes` has, for each process in its order, the amounts after 0, 1, 2, ... of its events; `messages` the amount
-    in each application message, in the order of sending.
+    in each application message, in the order of sending: of those that no recovery takes back.
     """
     workload = execution.engine.workload
     held = [workload.measure(workload.initial(name)) for name in execution.engine.processes]
@@ -29,7 +44,8 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
         return []
     states = states_at_cuts(execution).local.values()
     local = [[workload.measure(state) for state in own] for own in in_time(states, every=1)]
-    bodies = [workload.measure_body(flight.body) for flight in in_time(execution.flights) if flight.kind == APP]
+    flights = (execution.flights[message] for message in in_time(execution.history.sends))
+    bodies = [workload.measure_body(flight.body) for flight in flights]
     return [
         {
             "unit": good,
@@ -45,36 +61,96 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
 def meters_of(execution: Execution) -> list[dict[str, Any]]:
     """Per conserved good: {"unit", "total", "processes", "channels"}, the last two as timelines of amounts."""
     return [
-        {"unit": good["unit"], "total": good["total"], **_timelines(execution, good)} for good in conserved(execution)
+        {"unit": good["unit"], "total": good["total"], **_timelines(execution, good["unit"])}
+        for good in conserved(execution)
     ]
 
 
-def _timelines(execution: Execution, good: dict[str, Any]) -> dict[str, Timeline]:
-    """The amount in all processes, and in all channels, at the steps at which either changes in sum.
+def totals(execution: Execution) -> list[dict[str, Any]]:
+    """Per conserved good: its `unit`, the `total` that there should be, and how much there is at the `end` of a run."""
+    return [
+        {"unit": own["unit"], "total": own["total"], "end": own["processes"][-1][1] + own["channels"][-1][1]}
+        for own in meters_of(execution)
+    ]
+
+
+def _timelines(execution: Execution, unit: str) -> dict[str, Timeline]:
+    """The amount of one good in all processes, and in all channels, at the steps at which either changes in sum.
 
     A process that is down has none, and what is lost is nowhere: the sum is smaller then. A copy makes it greater.
     """
-    history = execution.history
-    amount = dict(zip(history.sends, good["messages"], strict=True))
-    held = {name: own[0] for name, own in zip(history.processes, good["processes"], strict=True)}
-    for process in execution.scenario.absent:
-        held[process] = 0
+    workload, after = execution.engine.workload, states_at_cuts(execution).after
+    held = {name: workload.measure(states[0]).get(unit, 0) for name, states in after.items()}
+    held |= dict.fromkeys(execution.scenario.absent, 0)
+    channels = _InChannels(execution, unit)
     inside, between = sum(held.values()), 0
     processes: Timeline = [[0, inside]]
-    channels: Timeline = [[0, between]]
-    moving = (event for event in in_time(execution.events) if event.kind in _MOVING)
+    in_channels: Timeline = [[0, between]]
+    moving = (event for event in in_time(execution.table) if event.kind in _MOVING)
     for step, events in groupby(moving, key=lambda event: event.step):
         for event in events:
-            own = good["processes"][history.rank[event.process]]
-            kept = {CRASH: 0, LEAVE: 0, RESTART: own[0], JOIN: own[0]}.get(event.kind, held[event.process])
-            if event.kind in APPLICATION_KINDS:
-                kept = own[event.index or 0]
-            inside += kept - held[event.process]
-            held[event.process] = kept
-            sign = {SEND: 1, COPIED: 1, RECEIVE: -1, LOST: -1}.get(event.kind)
-            if sign:
-                between += sign * amount.get(event.message_id or 0, 0)
-        if (inside, between) != (processes[-1][1], channels[-1][1]):
+            kept = _held_after(execution, after, event, unit)
+            if kept is not None:
+                inside += kept - held[event.process]
+                held[event.process] = kept
+            between += channels.change(event)
+        if (inside, between) != (processes[-1][1], in_channels[-1][1]):
             processes.append([step, inside])
-            channels.append([step, between])
-    return {"processes": processes, "channels": channels}
+            in_channels.append([step, between])
+    return {"processes": processes, "channels": in_channels}
+
+
+def _held_after(execution: Execution, after: Mapping[str, Sequence[Any]], event: Event, unit: str) -> int | None:
+    """How much its process holds after an event (None: as much as before)."""
+    if event.kind in (CRASH, LEAVE):
+        return 0
+    state: Any
+    if event.kind in APPLICATION_KINDS:
+        state = after[event.process][event.index or 0]
+    elif event.kind in (RESTART, JOIN):
+        state = after[event.process][0]
+    elif event.kind == RESTORE:
+        state = execution.body_of(event)["state"]
+    else:
+        return None
+    return execution.engine.workload.measure(state).get(unit, 0)
+
+
+class _InChannels:
+    """The amount of one good that is on its way.
+
+    What is left of an earlier life on its way to a process that is restored counts no more, if it will be fenced off.
+    """
+
+    def __init__(self, execution: Execution, unit: str) -> None:
+        self.execution, self.unit = execution, unit
+        plan = execution.engine.plan
+        self.has_fence = plan is not None and plan.fence
+        self.amount_of: dict[int, int] = {}  # by message id
+        self.coming: dict[str, Counter[int]] = {}  # by receiver, how often each message is on its way
+        self.epoch_of: dict[str, int] = {}
+
+    def change(self, event: Event) -> int:
+        """By how much an event changes the amount."""
+        number, target = event.message_id or 0, (event.channel or "").partition("->")[2]
+        if event.kind == RESTORE:
+            return self._restored(event)
+        if event.kind in (SEND, COPIED, PUT_BACK):
+            if self.has_fence and event.epoch < self.epoch_of.get(target, 0):
+                return 0
+            body = self.execution.body_of(event)
+            self.amount_of[number] = self.execution.engine.workload.measure_body(body).get(self.unit, 0)
+            self.coming.setdefault(target, Counter())[number] += 1
+            return self.amount_of[number]
+        if event.kind in (RECEIVE, LOST) and self.coming.get(target, Counter())[number] > 0:
+            self.coming[target][number] -= 1
+            return -self.amount_of[number]
+        return 0
+
+    def _restored(self, event: Event) -> int:
+        """The receiver of some messages begins a new life."""
+        self.epoch_of[event.process] = event.epoch
+        if not self.has_fence:
+            return 0
+        over = self.coming.pop(event.process, Counter())
+        return -sum(self.amount_of[number] * count for number, count in over.items())

@@ -32,7 +32,8 @@ def node_name(text: str) -> str:
 def nodes_of_run(drawing: Drawing, step: int) -> Mapping[str, Pixel]:
     """The nodes of a space-time diagram after a step."""
     own = _turns(drawing, drawing.scene) if isinstance(drawing.scene, Rearranged) else _recordings(drawing, step)
-    return _unique([*_events(drawing), *own, *_decisions(drawing, step), *_arrivals(drawing, step), *_ends(drawing)])
+    signs = (*_decisions(drawing, step), *_moments(drawing, step))
+    return _unique([*_events(drawing), *own, *signs, *_arrivals(drawing, step), *_ends(drawing)])
 
 
 def nodes_of_lattice(lattice: Lattice, frame: Frame) -> Mapping[str, Pixel]:
@@ -61,11 +62,29 @@ def _decisions(drawing: Drawing, step: int) -> Iterator[Named]:
             yield (node_name(f"{own.snapshot}-{own.outcome}"),), drawing.point(own.lane, own.position)
 
 
+def _moments(drawing: Drawing, step: int) -> Iterator[Named]:
+    scene = arranged(drawing.scene)
+    for own in scene.moments:
+        if own.step <= step:
+            names = (
+                own.kind,
+                f"{scene.lanes[own.lane]}-{own.kind}",
+                f"{own.snapshot or scene.lanes[own.lane]}-{own.kind}",
+            )
+            yield tuple(map(node_name, names)), drawing.point(own.lane, own.position)
+
+
 def _arrivals(drawing: Drawing, step: int) -> Iterator[Named]:
     """Where markers and control messages have come; what they cause is drawn a little later."""
     scene = arranged(drawing.scene)
     for arrow in scene.arrows:
-        if arrow.kind != APP and not arrow.stub and arrow.end is not None and (arrow.received or 0) <= step:
+        if (
+            arrow.kind != APP
+            and not arrow.is_fenced
+            and not arrow.stub
+            and arrow.end is not None
+            and (arrow.received or 0) <= step
+        ):
             way = f"{scene.lanes[arrow.source]}-{scene.lanes[arrow.target]}"
             yield (node_name(f"{arrow.snapshot or arrow.kind}-{way}"),), drawing.point(arrow.target, arrow.end)
 

@@ -17,7 +17,7 @@ from diagrams import record, theme
 from diagrams.broken import broken
 from diagrams.coordinator import coordinator
 from diagrams.cut_counts import cut_counts
-from diagrams.meters import conserved
+from diagrams.meters import conserved, totals
 from diagrams.proof_page import proof_page
 from diagrams.properties import properties
 from diagrams.question import positions, question
@@ -25,16 +25,32 @@ from diagrams.scene import Scene
 from diagrams.sides import in_words
 from diagrams.signs import signs
 from diagrams.spacetime import figure
+from diagrams.storage import recovery, storage
+from diagrams.stored import stored
 from diagrams.topology import topology
 from sim.core.algorithm import ALGORITHMS
 from sim.core.deadline import in_time
-from sim.core.model import APP, CONTROL, MARKER, Action, Copy, Fault, Initiate, Lose, MessageReference, Send, Slow
+from sim.core.model import (
+    APP,
+    CONTROL,
+    FENCED,
+    MARKER,
+    Action,
+    Copy,
+    Fault,
+    Initiate,
+    Lose,
+    MessageReference,
+    Send,
+    Slow,
+)
 from sim.core.notation import has_label, moment
 from sim.document.scenario import ORIENTATIONS, Scenario
 from sim.document.validate import may_initiate
 from sim.explain.choices import all_choices
 from sim.explain.faults import choice_in_words, whose
-from sim.explain.reasons import reasons_over_steps
+from sim.explain.reasons import as_told, reasons_over_steps
+from sim.explain.rollbacks import fate_in_words, fates
 from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.explain.words import capital
 from sim.run.execution import Execution, Flight
@@ -123,6 +139,8 @@ def _run(scene: Scene) -> dict[str, Any]:
         "snapshots": record.record_of(scene),
         "properties": properties(scene),
         "meters": record.meters(scene),
+        "stored": stored(scene),
+        "totals": totals(scene.execution),
         "messages": _messages(scene),
         "items": _items(scene),
         "events": scene.whole_run.columns,
@@ -170,6 +188,8 @@ def _rules(scene: Scene) -> dict[str, Any]:
         "parameters": _parameters(scenario),
         "network": asdict(scenario.network),
         "coordinator": coordinator(scenario, scene.times[-1]),
+        "storage": storage(scenario),
+        "recovery": recovery(scenario),
         "initiators": may_initiate(scenario),
     }
 
@@ -307,14 +327,16 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     its own delay alone (None: never). `freed` is when the channel is open for it again (None: never; 0 where it was not
     blocked). `behind` names the message that holds it back on a FIFO channel. `reasons` says of each snapshot
     whether it has recorded this message and why, over the steps: a list of [step, case, recorded, first, second], as in
-    sim/explain/reasons.py.
+    sim/explain/reasons.py; then when it is received, in the life in which its receiver records for the snapshot, where
+    that is another one. `recovery` says what recoveries do with it, over the steps: [step, sentence]. `again` has the
+    times at which it is put back: the step, and those of its receipt.
     """
     execution = scene.execution
     own, behind = references(execution), waits_behind(execution)
     names, planned = all_references(execution), _planned_faults(execution)
     has_time, stuck = execution.scenario.scheduler.has_time, held(execution)
     why = {snapshot.id: reasons_over_steps(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
-    found, freed = [], freed_at(execution)
+    found, freed, again = [], freed_at(execution), _again(execution)
     for number, (flight, arrow) in enumerate(in_time(zip(scene.flights, scene.arrows, strict=True))):
         channel = flight.channel.name
         earliest = earliest_arrival(execution, flight)
@@ -335,7 +357,12 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "source": arrow.source,
                 "target": arrow.target,
                 "sent": arrow.sent,
-                "received": arrow.received,
+                "received": flight.receive and flight.receive.step,
+                "gone": arrow.gone,
+                "recovery": [
+                    [own.step, fate_in_words(execution, flight.id, own)] for own in fates(execution, flight.id)
+                ],
+                "again": again.get(flight.id, []),
                 "sent_time": flight.send.time,
                 "sent_position": round(arrow.start, 4),
                 "sent_label": flight.send.label if has_label(flight.send) else None,
@@ -348,6 +375,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "delay": flight.receive.time - earliest if flight.receive else None,
                 "due": due(execution, flight) if has_time and flight.id not in stuck else None,
                 "freed": freed.get(flight.id, 0.0),
+                "epoch": flight.send.epoch,
                 "overtakes": flight.is_marker and execution.engine.algorithm.goes_ahead(flight.body),
                 "held": flight.receive is None and flight.lost is None and waits,
                 **_fate(flight, names[flight.id], planned),
@@ -355,11 +383,38 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 if flight.id in behind
                 else None,
                 "reasons": {
-                    snapshot: [[step, *reason] for step, reason in told[number]] for snapshot, told in why.items()
+                    snapshot: [
+                        [step, *reason, *_received_then(execution, snapshot, flight)] for step, reason in told[number]
+                    ]
+                    for snapshot, told in why.items()
                 },
             }
         )
     return found
+
+
+def _again(execution: Execution) -> dict[int, list[dict[str, Any]]]:
+    """When recoveries put messages back, and when these are received then, by message id."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for own in execution.replays:
+        if own.put_back is not None:
+            end = own.receive
+            found.setdefault(own.id, []).append(
+                {
+                    "put_back": own.put_back.step,
+                    "time": own.put_back.time,
+                    "received": end and end.step,
+                    "arrival": end and end.time,
+                    "fenced": own.lost and own.lost.step,
+                }
+            )
+    return found
+
+
+def _received_then(execution: Execution, snapshot: str, flight: Flight) -> list[str]:
+    """When a message is received, where the life in which a snapshot is taken knows it otherwise than the first one."""
+    own = as_told(execution, snapshot, flight).receive
+    return [] if own is None or own == flight.receive else [moment(own)]
 
 
 def _fate(
@@ -372,6 +427,7 @@ def _fate(
     lost = flight.lost if flight.receive is None else None
     return {
         "lost": lost and lost.step,
+        "fenced": lost is not None and lost.kind == FENCED,
         "lost_time": lost and lost.time,
         "lost_on_its_way": lost is not None and lost.process == flight.channel.source_name,
         "copy": flight.copied is not None,

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from diagrams.caption import at_step, of_lattice, of_proof, of_run
+from diagrams.caption import at_step, of_lattice, of_proof, of_row, of_run
 from diagrams.drawing import MARGIN, Drawing, Picture, still, still_frame
-from diagrams.export_options import CUT, DRAWING, LATTICE, PROOF, PROOF_SNAPSHOT, SPACE_TIME, SWAPS
+from diagrams.export_options import CUT, DRAWING, FIGURES, LATTICE, PROOF, PROOF_SNAPSHOT, SPACE_TIME, SWAPS
+from diagrams.figures_table import figures_told
 from diagrams.frontiers import frontier_in
 from diagrams.lattice import lattice_of
 from diagrams.lattice_figure import figure
@@ -21,6 +22,8 @@ from diagrams.nodes import nodes_of_lattice, nodes_of_run
 from diagrams.proof import proof_of
 from diagrams.proof_picture import proof_picture, read_swaps, row_after
 from diagrams.room import Room
+from diagrams.row import Row
+from diagrams.row_picture import RowPicture
 from diagrams.scene import Scene
 from diagrams.sheet import Sheet
 from diagrams.signs import RUN
@@ -56,9 +59,11 @@ def drawn(scene: Scene, view: View) -> Drawn:
     subject = _subject(scene, view)
     picture = subject.picture(sheet)
     if sheet.legend:
-        picture = with_legend(picture, scene, RUN if drawing == SPACE_TIME else drawing, sheet)
+        scenes = view.row.scenes if view.row else [scene]
+        picture = with_legend(picture, scenes, RUN if drawing == SPACE_TIME else drawing, sheet)
     caption = subject.caption()
-    return Drawn(picture.on(sheet), caption, f"{subject.happens} {caption}".strip())
+    told = figures_told(view.row) if view.row and FIGURES.of(view) else ""
+    return Drawn(picture.on(sheet), caption, " ".join(filter(None, [subject.happens, caption, told])))
 
 
 def caption(scene: Scene, view: View) -> str:
@@ -67,6 +72,8 @@ def caption(scene: Scene, view: View) -> str:
 
 
 def _subject(scene: Scene, view: View) -> Subject:
+    if view.row is not None:
+        return _SeveralRuns(view.row, view)
     return DRAWINGS[DRAWING.of(view)](with_processes(scene, view), view)
 
 
@@ -84,6 +91,29 @@ class _Run:
     def caption(self) -> str:
         cut = CUT.of(self.view)
         return of_run(self.shown, self.view.step, frontier_in(self.shown.execution, cut) if cut else None)
+
+
+class _SeveralRuns:
+    """The space-time diagrams of a row."""
+
+    def __init__(self, row: Row, view: View) -> None:
+        self.row, self.view = row, view
+        self.scenes = [with_processes(scene, view) for scene in row.scenes]
+        self.steps = row.steps_at(view.step)
+        titles = [title for title, own in row.runs if not isinstance(own, str)]
+        own = zip(titles, self.scenes, self.steps, strict=True)
+        told = [(title, at_step(scene, step)) for title, scene, step in own]
+        self.happens = " ".join(f"{title}: {what}" for title, what in told if what)
+
+    def picture(self, sheet: Sheet) -> Picture:
+        figures = bool(FIGURES.of(self.view))
+        return RowPicture(self.row, self.scenes, self.steps, self.view.orientation, sheet, figures).drawn()
+
+    def caption(self) -> str:
+        shown = iter(self.scenes)
+        runs = [(title, own if isinstance(own, str) else next(shown)) for title, own in self.row.runs]
+        below = "Below them stands what the snapshots of each cost." if FIGURES.of(self.view) else ""
+        return of_row(runs, self.steps, below)
 
 
 class _Lattice:

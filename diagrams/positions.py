@@ -8,7 +8,20 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from sim.core.deadline import in_time
-from sim.core.model import APPLICATION_KINDS, DECISION, RECEIVED, RECORD, SENT, Event
+from sim.core.model import (
+    APPLICATION_KINDS,
+    COMMITTED,
+    DECISION,
+    FENCED,
+    OUTPUT,
+    PUT_BACK,
+    RECEIVED,
+    RECORD,
+    RECOVERY,
+    RESTORE,
+    SENT,
+    Event,
+)
 
 APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
 HEAD_APART = 0.5  # of APART: between an arrow that makes a process record and the recording (its head is pointed)
@@ -21,7 +34,8 @@ MOST_TICKS = 8
 NEARLY = 1e-9  # of a gap between ticks: the tolerance for rounding
 
 
-_WIDE = APPLICATION_KINDS | {RECORD, DECISION}  # drawn as a dot or another sign on the line of the process
+# Drawn as a dot or another sign on the line of the process.
+_WIDE = APPLICATION_KINDS | {RECORD, DECISION, COMMITTED, RECOVERY, RESTORE, FENCED, OUTPUT}
 
 
 def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
@@ -59,16 +73,24 @@ def kept_apart(
     least = spread * min(CLEAR, 0.5 / max(on_a_line.values(), default=1))
     moved = list(positions)
     last: dict[str, float] = {}  # the position of each process's last sign
+    put_back = {rows[0].step: _senders(rows) for rows in steps}
     for step in range(1, len(positions)):
         on = min(least, positions[step] - positions[step - 1]) / 4
         moved[step] = max(positions[step], moved[step - 1] + on)
         if decided.get(step, 0) > 1:
             moved[step] = max(moved[step], moved[step - 1] + least * decided[step])
+        for sender in put_back.get(step, ()):
+            moved[step] = last[sender] = max(moved[step], last.get(sender, -math.inf) + least)
         process, count = signs.get(step, ("", 0))
         if count:
             moved[step] = max(moved[step], last.get(process, -math.inf) + least * count)
             last[process] = moved[step]
     return tuple(moved)
+
+
+def _senders(rows: Sequence[Event]) -> set[str]:
+    """Those on whose lines messages begin that a recovery puts back in one step."""
+    return {(row.channel or "").partition("->")[0] for row in rows if row.kind == PUT_BACK}
 
 
 def _beads(rows: Sequence[Event]) -> list[list[Event]]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 Pixel = tuple[float, float]  # (x, y) from the top left corner, y grows downwards
 Path = tuple[Pixel, ...]
 SIGN_WORDS = frozenset({
-    # of a run
+    # of a run, and of one beside others
+    "title", "figure",
     "process", "process line", "event", "event ahead", "internal events", "internal events ahead", "ahead", "message",
     "message on its way", "message not received", "open message", "open message on its way", "full message",
     "full message on its way", "before the edits", "now", "time", "label", "legend",
@@ -22,6 +23,9 @@ SIGN_WORDS = frozenset({
     "band", "blocked channel", "full channel", "paused process", "cut", "past", "future", "speaks against the cut",
     "lost message", "process that is down", "process that is not there",
     "severed channel", "slow process", "complete snapshot", "expired snapshot", "failed snapshot",
+    # of what is stored, and gone back to
+    "valid snapshot", "recovery", "restored process", "output", "line gone back to", "abandoned event",
+    "abandoned message", "abandoned recording", "message put back", "message put back on its way", "fenced off",
     # of a cut that somebody holds
     "held cut", "offending message",
     # of the lattice

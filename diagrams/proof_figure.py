@@ -40,6 +40,8 @@ from diagrams.texts import (
 )
 from diagrams.tips import Obstacle, Tips
 from sim.core.model import APP
+from sim.run.execution import Flight
+from sim.run.rollbacks import as_survives
 
 ROOM = 0.7  # places before the first action and after the last one
 BEYOND = 0.75  # lanes beyond the first one, for the names of states
@@ -56,7 +58,7 @@ class Rearranged(Scene):
 
     def __init__(self, scene: Scene, proof: Proof, swaps: Swaps = 0) -> None:
         super().__init__(scene.whole_run, 0, scene.last, {}, True, scene.arrangement)
-        self.recordings, self.decisions, self.cuts = {}, (), ()
+        self.recordings, self.decisions, self.moments, self.cuts, self.back_to = {}, (), (), (), ()
         self.proof = proof
         self.places = proof.places(swaps)
 
@@ -90,7 +92,7 @@ class Rearranged(Scene):
         events = self.execution.history.rows
         return tuple(
             replace(dot, position=position, until=position)
-            for dot, event in zip(super().dots, events, strict=True)
+            for dot, event in zip((dot for dot in super().dots if dot.gone is None), events, strict=True)
             if (event.process, event.index or 0) in self.proof.place_of
             for position in [self.at(event.process, event.index or 0)]
         )
@@ -98,9 +100,15 @@ class Rearranged(Scene):
     @cached_property
     def arrows(self) -> tuple[Arrow, ...]:
         """The application messages with an end on show."""
-        return tuple(arrow for flight in self.flights if flight.kind == APP and (arrow := self._arrow(flight)))
+        own = (as_survives(self.execution, flight) for flight in self.flights if flight.kind == APP)
+        return tuple(arrow for flight in own if flight is not None and (arrow := self._arrow(flight)))
 
-    def _arrow(self, flight: Any) -> Arrow | None:
+    @cached_property
+    def again(self) -> tuple[Arrow, ...]:
+        """None: of what is put back, the receipt that counts is drawn with its sending."""
+        return ()
+
+    def _arrow(self, flight: Flight) -> Arrow | None:
         ends = [(own.process, own.index or 0) for own in (flight.send, flight.receive) if own]
         if not any(end in self.proof.place_of for end in ends):
             return None
@@ -118,7 +126,8 @@ class Rearranged(Scene):
 
     def ends(self, arrow: Arrow) -> tuple[int | None, int | None]:
         """The indices, among the actions on show, of those that send and receive a message."""
-        flight = self.execution.flights[arrow.id]
+        flight = as_survives(self.execution, self.execution.flights[arrow.id])
+        assert flight is not None  # it is drawn
         keys = [(own.process, own.index or 0) if own else None for own in (flight.send, flight.receive)]
         found = [self.proof.place_of.get(key, (None, 0))[0] if key else None for key in keys]
         return found[0], found[1]

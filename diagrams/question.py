@@ -20,7 +20,7 @@ from diagrams.scene import Scene, arrow_of
 from diagrams.spacetime import Figure, arranged, dots, layout_of, process_lines
 from diagrams.stops import stops
 from diagrams.texts import bodies, letters, obstacles, off_the_line
-from sim.core.model import APP
+from sim.core.model import APP, APPLICATION_KINDS
 from sim.run.execution import Flight
 from sim.run.snapshots import start_steps
 
@@ -36,7 +36,7 @@ class Asked(Scene):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene.whole_run, scene.first, scene.until, {}, scene.expanded, scene.arrangement)
-        self.recordings, self.decisions, self.cuts = {}, (), ()
+        self.recordings, self.decisions, self.moments, self.cuts, self.back_to = {}, (), (), (), ()
         self.positions = positions(scene)
 
     @cached_property
@@ -45,9 +45,16 @@ class Asked(Scene):
         return tuple(arrow for flight in self.flights if (arrow := self._arrow(flight)))
 
     @cached_property
+    def again(self) -> tuple[Arrow, ...]:
+        """What recoveries put back is what a snapshot has recorded, so it is not told."""
+        return ()
+
+    @cached_property
     def dots(self) -> tuple[Dot, ...]:
         """The application events."""
-        return tuple(replace(dot, position=self.positions[dot.step], until=self._end_of(dot)) for dot in super().dots)
+        return tuple(
+            replace(dot, position=self.positions[dot.step], until=self._end_of(dot), gone=None) for dot in super().dots
+        )
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
@@ -68,8 +75,13 @@ class Asked(Scene):
         return "never comes"
 
     def _arrow(self, flight: Flight) -> Arrow | None:
-        """An application message, and what is sent where a snapshot starts, as a whole; of others the arrival."""
-        arrow = arrow_of(self.whole_run, flight, is_outcome_known=False)
+        """An application message, and what is sent where a snapshot starts, as a whole; of others the arrival.
+
+        What a recovery takes back and fences off lies beyond the line that it goes back to: that is not told.
+        """
+        arrow = replace(arrow_of(self.whole_run, flight, is_outcome_known=False), gone=None)
+        if arrow.is_fenced:
+            arrow = replace(arrow, is_fenced=False, received=None, end=None)
         end = None if arrow.received is None else self.positions[arrow.received]
         if flight.kind == APP or (flight.send.snapshot_id, flight.send.process, flight.send.step) in self._starts:
             return replace(arrow, start=self.positions[arrow.sent], end=end)
@@ -90,9 +102,11 @@ class Asked(Scene):
 
     def _end_of(self, dot: Dot) -> float:
         """Where a row of internal events ends."""
-        own = self.execution.history.of[self.lanes[dot.lane]]
-        first = next(place for place, event in enumerate(own) if event.step == dot.step)
-        return self.positions[own[first + dot.count - 1].step]
+        if dot.count == 1:
+            return self.positions[dot.step]
+        rows = self.whole_run.rows(dot.step, self.until)
+        own = [row for row in rows if row.kind in APPLICATION_KINDS and row.process == self.lanes[dot.lane]]
+        return self.positions[own[dot.count - 1].step]
 
 
 def positions(scene: Scene) -> tuple[float, ...]:

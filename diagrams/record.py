@@ -15,13 +15,14 @@ from diagrams.scene import Scene
 from sim.core import deadline
 from sim.core.algorithm import BY_NOTHING
 from sim.core.deadline import in_time
-from sim.core.model import APP, CRASH, LEAVE, RECORD, SNAPSHOT_ABORTED
+from sim.core.model import APP, APPLICATION_KINDS, CRASH, LEAVE, RECORD, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
 from sim.explain.standstills import stood_still
 from sim.explain.verdicts import recovery_words, verdict_words
 from sim.run.execution import Execution, once
+from sim.run.rollbacks import events_inside, is_inside
 from sim.run.snapshots import Snapshot, first_recordings, start_steps
 from sim.verify.checks import Verdict, verdicts_of
 
@@ -112,17 +113,33 @@ def _facts(scene: Scene, snapshot: Snapshot) -> str:
 def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
     """The right answers, with reasons, for somebody who predicts the record: by process and by channel.
 
-    `channels` lists the ids of recorded messages; a channel that carried no message is left out.
+    `over` holds, of a snapshot in a life that is over, the events inside by process, as their numbers among those of
+    the run; no cut has them. `channels` lists the ids of recorded messages; a channel that carried no message is left
+    out.
     """
     execution = scene.execution
     carried = dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == APP)
     return {
-        "inside": {name: snapshot.frontier.get(name) for name in scene.processes},
+        "inside": {name: None if snapshot.is_over else snapshot.frontier.get(name) for name in scene.processes},
+        "over": _inside_then(scene, snapshot) if snapshot.is_over else None,
         "channels": {name: [message.id for message in snapshot.recorded_in(name)] for name in carried},
         "record_steps": recorded_at,
         "start_steps": start_steps(execution, snapshot),
         "why_process": {name: why_state(execution, snapshot, name) for name in in_time(scene.processes)},
         "why_channel": {name: why_channel(execution, snapshot, name) for name in in_time(carried)},
+    }
+
+
+def _inside_then(scene: Scene, snapshot: Snapshot) -> dict[str, list[int]]:
+    events = [event for event in scene.execution.events if event.kind in APPLICATION_KINDS]
+    rows = {name: scene.whole_run.recording_rows[snapshot.id, name] for name in snapshot.local}
+    return {
+        name: [
+            number
+            for number, event in enumerate(events)
+            if event.process == name and is_inside(scene.execution, event, row)
+        ]
+        for name, row in rows.items()
     }
 
 
@@ -194,7 +211,7 @@ def _recorded_before(scene: Scene, snapshot: Snapshot, process: str, step: int) 
         elif told and (event.kind, event.process) == (LEAVE, process) and event.step < step:
             told.append([event.step, LOST_BY_LEAVING])
         if (event.kind, event.process, event.snapshot_id) == (RECORD, process, snapshot.id) and event.step < step:
-            own = [inside.label or "" for inside in scene.execution.history.of[process][: event.index]]
+            own = [inside.label or "" for inside in events_inside(scene.execution, event)]
             told.append([event.step, scene.whole_run.words.state(scene.execution.body_of(event), own)])
     return told
 

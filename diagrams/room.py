@@ -27,6 +27,7 @@ class Room:
     letters: the size in pixels of all letters, as on paper; None on a screen, where each text has a size of its own,
         smaller in a crowded figure.
     axis: whether the times are written beside it.
+    left: pixels to the left of the plot at least, so that the plots of several runs lie below each other.
     beyond: lanes before the first line and after the last one.
     """
 
@@ -34,6 +35,7 @@ class Room:
     height: float = HEIGHT
     letters: float | None = None
     axis: bool = True
+    left: float = 0.0
     beyond: float = 0.6
 
     def size(self, width: float, height: float) -> Room:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -19,7 +20,7 @@ from itertools import groupby
 from typing import Any
 
 from diagrams.arrangement import Arrangement
-from diagrams.elements import Arrow, Cut, Decision, Dot, Ghost, Recording, ShownCut, StoryCut, Stretch
+from diagrams.elements import Arrow, BackTo, Cut, Decision, Dot, Ghost, Moment, Recording, ShownCut, StoryCut, Stretch
 from diagrams.event_columns import columns
 from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
@@ -30,15 +31,20 @@ from sim.core.model import (
     APP,
     APPLICATION_KINDS,
     BLOCKED,
+    COMMITTED,
     CRASH,
     DECISION,
     DOWN,
     DROPPED,
+    FENCED,
     FULL,
     INTERNAL,
     LEAVE,
+    OUTPUT,
     RECORD,
+    RECOVERY,
     RESENT,
+    RESTORE,
     SLOW,
     Event,
     MessageReference,
@@ -46,16 +52,19 @@ from sim.core.model import (
 from sim.core.notation import has_label
 from sim.explain.narration import StepText, narrate
 from sim.explain.recovery import LINE, Stage, stages
+from sim.explain.rollbacks import moment_words
 from sim.explain.words import capital, counted, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import held, tries, waits_behind
 from sim.run.recovery import recoveries_of
 from sim.run.references import references
+from sim.run.rollbacks import is_inside, rollbacks_of, taken_back
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.run.stops import Stop, stops_of
 from sim.services.words import decision_words
 from sim.verify.expectations import frontier_of
 
+MOMENTS = frozenset({COMMITTED, RECOVERY, RESTORE, OUTPUT})
 MOST_TEXTS = 40  # events of a log's window, beside which their texts are written
 LEAST_SHARE = 0.15  # of the way between two lanes: a message is seen to be lost at least so far from either
 _FAILED = {RESENT: "lost, sent again", DROPPED: "copy dropped"}
@@ -87,6 +96,8 @@ class WholeRun:
         self.captions = {**ways, **self.words.caption}
         self.recordings = _recordings(self)
         self.decisions = tuple(_decisions(self))
+        self.moments = tuple(_moments(self))
+        self.back_to = tuple(_lines_back_to(self))
         self.cuts = tuple(_snapshot_cuts(self))
         self.story_cuts = _story_cuts(self)
 
@@ -124,6 +135,23 @@ class WholeRun:
             for message in snapshot.recorded_messages:
                 found.setdefault(message.id, {})[snapshot.id] = message.step
         return found
+
+    def gone_at(self, row: Event) -> int | None:
+        """The step from which on a recovery has taken back what a row tells (None: none does)."""
+        back = taken_back(self.execution).get(row.row)
+        if back is None:
+            return None
+        return back.step if row.step < back.step else back.restores[row.process].step
+
+    @cached_property
+    def recording_rows(self) -> dict[tuple[str, str], Event]:
+        """The row of each recording that counts, by snapshot and process; where nothing is taken back, none."""
+        if not rollbacks_of(self.execution):
+            return {}
+        steps = {(own.id, name): local.step for own in self.snapshots for name, local in own.local.items()}
+        rows = (row for row in self.execution.events if row.kind == RECORD)
+        own = (((row.snapshot_id or "", row.process), row) for row in rows)
+        return {key: row for key, row in own if steps.get(key) == row.step}
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
@@ -165,6 +193,8 @@ class Scene:
         self.snapshots, self.recordings = whole_run.snapshots, whole_run.recordings
         self.cuts, self.captions = whole_run.cuts, whole_run.captions
         self.decisions = tuple(own for own in whole_run.decisions if first <= own.step <= until)
+        self.moments = tuple(own for own in whole_run.moments if first <= own.step <= until)
+        self.back_to = tuple(own for own in whole_run.back_to if own.step <= until)
         self.shown_cut: ShownCut | None = None
 
     def window(self, first: int, until: int, *, expanded: bool = False) -> Scene:
@@ -179,6 +209,12 @@ class Scene:
         """The same scene with a cut drawn in it: the number of events inside, by process in their order."""
         scene = copy(self)
         scene.shown_cut = _shown_cut(self.whole_run, frontier)
+        return scene
+
+    def over(self, extent: tuple[float, float]) -> Scene:
+        """The same scene on a time axis with these ends."""
+        scene = copy(self)
+        scene.extent = extent
         return scene
 
     @property
@@ -221,6 +257,18 @@ class Scene:
     def arrows(self) -> tuple[Arrow, ...]:
         """The messages that are sent, received or on their way in the window."""
         return tuple(arrow_of(self.whole_run, flight) for flight in in_time(self.flights))
+
+    @cached_property
+    def again(self) -> tuple[Arrow, ...]:
+        """The messages of the window that recoveries put back into their channels."""
+        seen = (own for own in self.execution.replays if own.put_back and own.put_back.step <= self.until)
+        arrows = (arrow_of(self.whole_run, own) for own in seen)
+        return tuple(own for own in arrows if max(own.sent, own.received or 0) >= self.first)
+
+    @property
+    def all_arrows(self) -> tuple[Arrow, ...]:
+        """All messages, as they went first and as they were put back."""
+        return (*self.arrows, *self.again)
 
     @cached_property
     def failed_tries(self) -> tuple[Arrow, ...]:
@@ -275,6 +323,8 @@ class Scene:
             return "held"
         if arrow.id in self.execution.losses:
             return "lost"
+        if arrow.gone is not None:
+            return ""
         for own in self.whole_run.stretches:
             if own.until is None and own.kind == DOWN and own.channel == arrow.channel:
                 return "channel severed"
@@ -319,7 +369,8 @@ def _recordings(whole_run: WholeRun) -> dict[str, tuple[Recording, ...]]:
     for event in whole_run.execution.events:
         if event.kind == RECORD:
             text = f"{event.process} records its state for {event.snapshot_id} (step {event.step})"
-            recording = Recording(whole_run.lane_of[event.process], whole_run.position(event), event.step, text)
+            lane, gone = whole_run.lane_of[event.process], whole_run.gone_at(event)
+            recording = Recording(lane, whole_run.position(event), event.step, text, gone)
             found.setdefault(event.snapshot_id or "", []).append(recording)
     return {snapshot: tuple(recordings) for snapshot, recordings in found.items()}
 
@@ -332,6 +383,53 @@ def _decisions(whole_run: WholeRun) -> Iterator[Decision]:
             text = capital(f"{who} decides: {decision_words(snapshot, body)} (step {row.step})")
             lane, position = whole_run.lane_of[row.process], whole_run.position(row)
             yield Decision(lane, position, row.step, snapshot, body["outcome"], text)
+
+
+def _moments(whole_run: WholeRun) -> Iterator[Moment]:
+    """The signs of what a storage and recoveries do. All that a process gives away in one step has one sign."""
+    rows = [row for row in whole_run.execution.events if row.kind in MOMENTS]
+    outputs = Counter((row.process, row.step) for row in rows if row.kind == OUTPUT)
+    told: set[tuple[str, int]] = set()
+    for row in rows:
+        is_told = row.kind == OUTPUT and (row.process, row.step) in told
+        told.add((row.process, row.step))
+        if not is_told:
+            text = capital(moment_words(whole_run.execution, row))
+            name = ""
+            if row.kind == COMMITTED:
+                name = f"{row.snapshot_id} valid"
+            elif row.kind == RECOVERY:
+                name = f"back to {row.snapshot_id or 'the start'}"
+            elif row.kind == OUTPUT:
+                count = outputs[row.process, row.step]
+                name = whole_run.words.workload.body_words(whole_run.execution.body_of(row))
+                if count > 1:
+                    name, text = f"{count} outputs", f"{row.process} gives {count} outputs to the world outside"
+            lane, position = whole_run.lane_of[row.process], whole_run.position(row)
+            yield Moment(lane, position, row.step, row.kind, row.snapshot_id, name, f"{text} (step {row.step})")
+
+
+def _lines_back_to(whole_run: WholeRun) -> Iterator[BackTo]:
+    """The line of each recovery: through the recordings that it goes back to, or the beginnings of the lines."""
+    for rollback in rollbacks_of(whole_run.execution):
+        line: list[float | None] = []
+        for process in whole_run.processes:
+            recording = rollback.line.get(process)
+            if recording is not None:
+                line.append(whole_run.position(recording))
+            else:
+                line.append(_before_all(whole_run, process) if process in rollback.line else None)
+        text = capital(moment_words(whole_run.execution, rollback.recovery))
+        yield BackTo(rollback.step, rollback.snapshot, tuple(line), text)
+
+
+def _before_all(whole_run: WholeRun, process: str) -> float:
+    """The point of a line before all that happens there, also in a life that is over."""
+    positions = whole_run.positions[1:]
+    low, high = min(positions, default=0.0), max(positions, default=1.0)
+    own = (row for row in whole_run.execution.events if row.process == process and row.kind in APPLICATION_KINDS)
+    first = next(own, None)
+    return low if first is None else whole_run.position(first) - (high - low or 1.0) * BEYOND
 
 
 def _stretch(whole_run: WholeRun, stop: Stop) -> Stretch:
@@ -361,7 +459,7 @@ def _stretch(whole_run: WholeRun, stop: Stop) -> Stretch:
     if end is None:
         text, told = f"{text} on", ""
     else:
-        lasted = f"{end.time - begin.time:g}"
+        lasted = f"{end.time - begin.time:.4g}"
         unit = "time unit" if has_time else "step"
         text = f"{text} to {end.time:g}, {lasted} {unit}{'' if lasted == '1' else 's'}"
         told = f"{told} for {lasted}"
@@ -384,20 +482,33 @@ def _dots(scene: Scene) -> list[Dot]:
         inside = {
             name: recorded_at[name, lane]
             for name, frontier in frontiers
-            if (event.index or 0) <= frontier.get(event.process, 0) and (name, lane) in recorded_at
+            if (name, lane) in recorded_at and _is_in_state(whole_run, event, name, frontier)
         }
         numbered, label = not has_label(event), whole_run.number_in_log(event) or event.label or ""
         named = not numbered or whole_run.lists_events
         position, text = whole_run.position(event), _hover(event, whole_run)
-        dots.append(Dot(lane, position, label, named, numbered, event.kind, event.step, text, inside, until=position))
+        gone = whole_run.gone_at(event)
+        dots.append(
+            Dot(lane, position, label, named, numbered, event.kind, event.step, text, inside, until=position, gone=gone)
+        )
     return dots if scene.expanded else _collapsed(dots)
+
+
+def _is_in_state(whole_run: WholeRun, event: Event, snapshot: str, frontier: Mapping[str, int]) -> bool:
+    """Whether an event belongs to the state that its process recorded for a snapshot."""
+    recording = whole_run.recording_rows.get((snapshot, event.process))
+    if recording is None:
+        return (event.index or 0) <= frontier.get(event.process, 0)
+    return is_inside(whole_run.execution, event, recording)
 
 
 def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
     """The dots, where a long run of unnamed internal events, all inside the same cuts, becomes one dot."""
     by_lane = sorted(dots, key=lambda dot: dot.lane)
     found: list[Dot] = []
-    for _, group in groupby(by_lane, key=lambda dot: (dot.lane, dot.kind == INTERNAL and dot.numbered, dot.recorded)):
+    for _, group in groupby(
+        by_lane, key=lambda dot: (dot.lane, dot.kind == INTERNAL and dot.numbered, dot.recorded, dot.gone)
+    ):
         run = list(group)
         if run[0].kind == INTERNAL and run[0].numbered and len(run) >= LONG_RUN:
             text = (
@@ -419,8 +530,12 @@ def _hover(event: Event, whole_run: WholeRun) -> str:
 
 
 def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = True) -> Arrow:
-    """The arrow of a message. A stamp tells that its sender had recorded, so it belongs to the outcome."""
-    send, receive = flight.send, flight.receive
+    """The arrow of a message. A stamp tells that its sender had recorded, so it belongs to the outcome.
+
+    What is fenced off comes to its receiver; what a recovery puts back begins where the recovery puts it.
+    """
+    send, receive = flight.put_back or flight.send, flight.receive
+    is_fenced = receive is None and flight.lost is not None and flight.lost.kind == FENCED
     words = whole_run.words
     stamp = words.stamp(flight) if is_outcome_known else ""
     told = words.message(flight).removeprefix("the ") + (f", {stamp}" if stamp else "")
@@ -429,7 +544,10 @@ def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = Tr
     if receive is not None:
         way = f"step {send.step} to step {receive.step}"
     elif flight.lost is not None:
-        way = f"step {send.step}, lost at step {flight.lost.step}"
+        way = f"step {send.step}, {'fenced off' if is_fenced else 'lost'} at step {flight.lost.step}"
+    if flight.put_back is not None:
+        way = f"put back at {way}"
+    end = flight.lost if is_fenced else receive
     return Arrow(
         id=flight.id,
         kind=flight.kind,
@@ -438,17 +556,44 @@ def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = Tr
         sender=flight.channel.source,
         channel=flight.channel.name,
         start=whole_run.position(send),
-        end=whole_run.position(receive) if receive else None,
+        end=whole_run.position(end) if end else None,
         sent=send.step,
-        received=receive.step if receive else None,
-        snapshot=send.snapshot_id,
+        received=end.step if end else None,
+        snapshot=flight.send.snapshot_id,
         name=words.label(flight),
         stamp=kind_of_stamp or "",
         head=next((own.head for own in words.algorithm.stamps if own.name == kind_of_stamp), ""),
         text=f"{told} {words.where(flight)}: {way}",
-        kept=whole_run.recorders.get(flight.id, {}) if is_outcome_known else {},
-        lost=_lost_at(whole_run, flight, flight.lost) if flight.lost and receive is None and is_outcome_known else None,
+        kept=_kept(whole_run, flight) if is_outcome_known else {},
+        lost=_lost_at(whole_run, flight, flight.lost) if flight.lost and end is None and is_outcome_known else None,
+        gone=_gone(whole_run, flight),
+        is_again=flight.put_back is not None,
+        is_fenced=is_fenced,
     )
+
+
+def _kept(whole_run: WholeRun, flight: Flight) -> Mapping[str, int]:
+    """The snapshots that record a message on this way of it: before it is put back again, and after that."""
+    kept = whole_run.recorders.get(flight.id, {})
+    rows = [own.put_back.row for own in whole_run.execution.replays if own.id == flight.id and own.put_back]
+    if not rows:
+        return kept
+    own = flight.put_back.row if flight.put_back else -1
+    following = min((row for row in rows if row > own), default=len(whole_run.execution.events))
+    steps = [whole_run.execution.events[row].step if row >= 0 else -1 for row in (own, following - 1)]
+    return {name: step for name, step in kept.items() if steps[0] <= step <= steps[1]}
+
+
+def _gone(whole_run: WholeRun, flight: Flight) -> int | None:
+    """The step from which on a recovery has taken a message back: its receipt, or its sending if nobody receives it."""
+    if flight.is_control or not rollbacks_of(whole_run.execution):
+        return None
+    ends = [whole_run.gone_at(flight.send) if flight.put_back is None else None]
+    if flight.receive is not None:
+        ends.append(whole_run.gone_at(flight.receive))
+        if ends[1] is None:
+            return None
+    return min((end for end in ends if end is not None), default=None)
 
 
 def _lost_at(whole_run: WholeRun, flight: Flight, row: Event) -> tuple[float, float] | None:
@@ -483,8 +628,10 @@ def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
             positions[recording.lane] = recording.position
         is_cut = len(snapshot.local) == len(positions)
         known = max(local.step for local in snapshot.local.values()) if is_cut else None
-        witness = None if known is None else whole_run.execution.history.violation(snapshot.frontier)
-        cuts.append(Cut(snapshot.id, rank, tuple(positions), known, witness is None, snapshot.id))
+        is_told = known is None or snapshot.is_over
+        witness = None if is_told else whole_run.execution.history.violation(snapshot.frontier)
+        gone = min((own.gone for own in recordings if own.gone is not None), default=None)
+        cuts.append(Cut(snapshot.id, rank, tuple(positions), known, witness is None, snapshot.id, gone))
     return cuts
 
 

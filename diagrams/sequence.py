@@ -17,12 +17,14 @@ from diagrams.window import on_show
 from sim.core.model import (
     BLOCKED,
     COLLECTED,
+    COMMITTED,
     CONTROL_SEND,
     COPIED,
     CRASH,
     DECISION,
     DOWN,
     DROPPED,
+    FENCED,
     FULL,
     INTERNAL,
     JOIN,
@@ -30,12 +32,16 @@ from sim.core.model import (
     LOST,
     MARKER_SEND,
     NOTED,
+    OUTPUT,
     PAUSED,
+    PUT_BACK,
     RECEIVE,
     RECEIVED,
     RECORD,
+    RECOVERY,
     RESENT,
     RESTART,
+    RESTORE,
     RESUMED,
     ROOM,
     SEND,
@@ -50,6 +56,8 @@ from sim.core.model import (
 )
 from sim.core.notation import has_label
 from sim.explain import words
+from sim.explain.rollbacks import moment_words
+from sim.run.rollbacks import events_inside
 
 
 @dataclass(frozen=True)
@@ -81,14 +89,22 @@ def sequence(scene: Scene, view: View) -> Iterator[Item]:
     """
     shown = on_show(scene, view)
     arrows = {arrow.id: arrow for arrow in shown.arrows}
+    again = {(arrow.id, arrow.received): arrow for arrow in shown.again}
     events = (event for event in shown.execution.events if shown.first <= event.step <= view.step)
     for number, group in groupby(events, key=lambda event: event.step):
-        yield from _step(scene, list(group), arrows)
+        here = {**arrows, **{message: arrow for (message, step), arrow in again.items() if step == number}}
+        yield from _step(scene, list(group), here)
         yield from (Note(None, f"{own.id} is complete") for own in scene.snapshots if own.completed == number)
 
 
 def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[Item]:
-    """The rows of one step: receipts as messages, all else as notes, and at the end the messages that get lost."""
+    """The rows of one step: receipts as messages, all else as notes, and at the end the messages that get lost.
+
+    The beginning of a recovery is a note on all; what is fenced off is a message that gets lost.
+    """
+    if any(row.kind == RECOVERY for row in rows):
+        yield Note(None, f"{moment_words(scene.execution, rows[0])} (step {rows[0].step})")
+        rows = [row for row in rows if row.kind != RECOVERY]
     for is_arrival, group in groupby(rows, key=lambda row: row.kind in RECEIVED):
         own = list(group)
         if is_arrival:
@@ -102,6 +118,10 @@ def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iter
             yield Note(scene.lanes.index(rows[0].process), f"{', '.join(remarks)} (step {rows[0].step})")
     moved = [arrows[row.message_id or 0] for row in rows if row.kind in SENT]
     yield from (_loss(scene, arrow) for arrow in moved if arrow.received is None)
+    for row in rows:
+        if row.kind == FENCED:
+            fenced = arrows[scene.execution.table[row.row].message_id or 0]
+            yield Passage(fenced.source, fenced.target, f"{_named(fenced)} (fenced off)", fenced.kind, lost=True)
 
 
 def _named(arrow: Arrow) -> str:
@@ -109,7 +129,7 @@ def _named(arrow: Arrow) -> str:
 
 
 def _arrival(scene: Scene, arrow: Arrow) -> Passage:
-    remarks = [] if _is_at_once(arrow) else [f"sent at step {arrow.sent}"]
+    remarks = [] if _is_at_once(arrow) else [f"{'put back' if arrow.is_again else 'sent'} at step {arrow.sent}"]
     if arrow.kept:
         remarks.append(f"recorded in {scene.captions[arrow.channel]} for {words.listing(list(arrow.kept))}")
     text = f"{_named(arrow)} ({', '.join(remarks)})" if remarks else _named(arrow)
@@ -122,8 +142,8 @@ def _loss(scene: Scene, arrow: Arrow) -> Passage:
 
 
 def _is_at_once(arrow: Arrow) -> bool:
-    """Whether nothing else happens between its send and its receipt."""
-    return arrow.received == arrow.sent + 1
+    """Whether nothing else happens between its send and its receipt; of what is put back that is always told."""
+    return arrow.received == arrow.sent + 1 and not arrow.is_again
 
 
 def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[str]:
@@ -135,7 +155,7 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
             body = own.workload.body_words(scene.execution.body_of(row))
             yield f"{row.label} {body}" if body else f"{row.label}"
         elif row.kind == RECORD:
-            labels = [event.label or "" for event in scene.execution.history.of[row.process][: row.index]]
+            labels = [event.label or "" for event in events_inside(scene.execution, row)]
             yield f"records {own.state(scene.execution.body_of(row), labels)} for {row.snapshot_id}"
         elif arrow and row.kind == SEND and arrow.received is not None and not _is_at_once(arrow):
             event = f" at event {row.label}" if has_label(row) else ""
@@ -144,6 +164,11 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
             is_on_its_way = row.process == (row.channel or "").partition("->")[0]
             what = "a message on {} is lost" if is_on_its_way else "is down: what comes on {} is lost"
             yield what.format(scene.captions.get(row.channel or "", row.channel))
+        elif row.kind == PUT_BACK:
+            message, channel = arrows[row.message_id or 0], scene.captions.get(row.channel or "", row.channel)
+            yield f"{_named(message)} is put back into {channel}"
+        elif row.kind in (RESTORE, OUTPUT):
+            yield moment_words(scene.execution, row).removeprefix(f"{row.process} ")
         elif row.kind == NOTED:
             yield own.algorithm.note_words(scene.execution.body_of(row))
         elif row.kind in _REMARKS:
@@ -165,6 +190,7 @@ _REMARKS = {
     RESENT: "a message on {channel} is lost, and sent again", DROPPED: "a copy on {channel} is dropped",
     FULL: "has filled {channel} and stands still",
     ROOM: "makes room on {channel}",
+    COMMITTED: "has written the manifest of {row.snapshot_id}",
     COLLECTED: "has every part of {row.snapshot_id}", DECISION: "decides how {row.snapshot_id} ended",
     SNAPSHOT_ABORTED: "gives up {row.snapshot_id}", STATE_CHANGED: "changes what it recorded for {row.snapshot_id}",
 }  # fmt: skip

@@ -29,6 +29,7 @@ class Sheet:
     width: pixels of the drawing; height: the same, or None: as much as it needs.
     unit: the points of one such pixel on paper; None for a screen, whose unit is the pixel.
     axis: whether the times are written beside it; legend: whether one is drawn below it.
+    left: pixels to the left of a plot at least.
     """
 
     width: float = SCREEN_WIDTH
@@ -36,6 +37,7 @@ class Sheet:
     unit: float | None = None
     axis: bool = True
     legend: bool = False
+    left: float = 0.0
 
     @classmethod
     def of(cls, view: View) -> Sheet:
@@ -75,7 +77,7 @@ class Sheet:
     @property
     def room(self) -> Room:
         """The letters of a figure on this sheet; its box is still open."""
-        return Room(letters=self.letters, axis=self.axis)
+        return Room(letters=self.letters, axis=self.axis, left=self.left)
 
 
 SCREEN = Sheet()

@@ -21,15 +21,22 @@ from sim.core.algorithm import BY_MARKER
 from sim.core.model import (
     APP,
     BLOCKED,
+    COMMITTED,
     CONTROL,
     COPIED,
     CRASH,
     DOWN,
     DROPPED,
+    FENCED,
     FULL,
     LEAVE,
+    LOST,
+    OUTPUT,
     PAUSED,
+    PUT_BACK,
+    RECOVERY,
     RESENT,
+    RESTORE,
     SLOW,
 )
 
@@ -105,6 +112,18 @@ def outcome(name: str) -> Icon:
     """The sign of a decision, by its outcome."""
     look = {"symbol": theme.OUTCOME_SYMBOLS[name], "size": 13.0, "color": SNAPSHOT}
     return icon(18, *marks(look, [(9.0, HIGH / 2)], 1.0))
+
+
+def moment(kind: str, token: str) -> Icon:
+    """The sign of what is stored or gone back to, by the kind of its row, as in a diagram whose time runs down."""
+    look = {"symbol": theme.MOMENT_SYMBOLS[kind][0], "size": 13.0, "color": token}
+    return icon(18, *marks(look, [(9.0, HIGH / 2)], 1.0))
+
+
+def fence() -> Icon:
+    """Where a message is fenced off."""
+    look = {"symbol": theme.FENCE, "size": 13.0, "color": "@ink", "line": {"width": 2.0, "color": "@ink"}}
+    return icon(32, arrow("@line", 1.3, 6, 3, width=18), *marks(look, [(24.0, HIGH / 2)], 1.0))
 
 
 def arrow(token: str, thick: float = 2, *dash: float, width: float = 29, is_open: bool = False) -> Arrows:
@@ -289,6 +308,51 @@ SIGNS = (
         is_in=_stands_still(DOWN), explains=(SEVERED,),
     ),
     Sign(
+        "valid", "valid",
+        "A hexagon: the manifest of a snapshot is written. From now on the system can go back to it.",
+        moment(COMMITTED, SNAPSHOT), of_snapshots=True, rare=True, as_drawn=True, is_in=_has(COMMITTED),
+        explains=("valid snapshot",),
+    ),
+    Sign(
+        "recovery", "recovery begins",
+        "A plus: the system is rolled back, and a new life begins.",
+        moment(RECOVERY, SNAPSHOT), rare=True, as_drawn=True, is_in=_has(RECOVERY), explains=("recovery",),
+    ),
+    Sign(
+        "restored", "goes back",
+        "A triangle that points back in time: a process is restored. It goes back to its point of the double line.",
+        moment(RESTORE, SNAPSHOT), as_drawn=True, is_in=_has(RESTORE), explains=("restored process",),
+    ),
+    Sign(
+        "back-to", "line gone back to",
+        "A double line joins the states to which the processes go back. What came after it is abandoned.",
+        icon(28, level(28, SNAPSHOT, 12), level(28, "@paper", 8)), as_drawn=True, is_in=_has(RESTORE),
+        explains=("line gone back to",),
+    ),
+    Sign(
+        "abandoned", "abandoned",
+        "What is faded has happened, and a recovery has taken it back: no cut holds it any more.",
+        icon(34, disc(5, 3, "@line"), arrow("@line", 1.3, 6, 3, width=33)), is_in=_has(RESTORE),
+        explains=("abandoned event", "abandoned message", "abandoned recording"),
+    ),
+    Sign(
+        "put-back", "put back",
+        "An arrow that begins at a square: a recovery puts this message back into its channel, as the snapshot has "
+        "recorded it.",
+        icon(34, arrow(MESSAGE, width=33), replace(square(5, 4, "@paper"), outline="@ink", width=1.5)),
+        is_in=_has(PUT_BACK), explains=("message put back", "message put back on its way"),
+    ),
+    Sign(
+        "fenced", "fenced off",
+        "A fence at the end of an arrow: the message is of a life that is over, and changes nothing.",
+        fence(), is_in=_has(FENCED), explains=("fenced off",),
+    ),
+    Sign(
+        "output", "output",
+        "A star: a process gives something to the world outside, which no recovery takes back.",
+        moment(OUTPUT, "@ink"), is_in=_has(OUTPUT), explains=("output",),
+    ),
+    Sign(
         "cut", "cut",
         "The bold dashed line is the cut of the snapshot. The tinted side was recorded; the other side is its future.",
         icon(28, level(28, SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
@@ -342,7 +406,7 @@ SIGNS = (
         "dropped", "lost on its way",
         "A cross with the word lost: the network loses this message, or it comes to a process that is down. Nobody "
         "receives it.",
-        CROSS, is_in=lambda scene: bool(scene.execution.losses), explains=("message not received",),
+        CROSS, is_in=_has(LOST), explains=("message not received",),
     ),
     Sign(
         "sent-again", "lost, sent again",

@@ -16,7 +16,7 @@ from diagrams.arranged import Arranged
 from diagrams.arrangement import FOLDED
 from diagrams.arrows import arrows, halos
 from diagrams.canvas import Canvas, Point, plain, write
-from diagrams.cuts import cuts, shown_line, shown_messages, shown_past, tints
+from diagrams.cuts import cuts, lines_back_to, shown_line, shown_messages, shown_past, tints
 from diagrams.elements import Dot
 from diagrams.harm import harm_bands, harm_crosses
 from diagrams.lettering import cropped, width_of
@@ -26,12 +26,18 @@ from diagrams.scene import Scene
 from diagrams.stops import stops
 from diagrams.texts import texts
 from diagrams.tips import DECISION, DIAMOND, DOT, RING_WIDTH, ring_size
+from sim.core.model import COMMITTED, OUTPUT, RECOVERY, RESTORE
 
 Figure = dict[str, Any]
+
+MOMENT_SIGNS = {
+    COMMITTED: "valid snapshot", RECOVERY: "recovery", RESTORE: "restored process", OUTPUT: "output",
+}  # fmt: skip
 
 NAME_SIZE, LEAST_NAME_SIZE, TICK_SIZE = 18, 12, 11
 FEW_LANES = 20  # with a name each
 WIDEST_NAME, WIDEST_ON_PAPER = 170, 110  # pixels to the left of a line across the page
+LEAST_LETTERS = 2.6  # on paper: of a name between others, in font sizes
 EVERY = (1, 2, 5, 10, 20, 50, 100)  # on paper one lane of so many has its name
 
 
@@ -83,7 +89,12 @@ def dots(canvas: Canvas) -> None:
     hollow = {"size": size, "color": "@paper", "line": {"color": "@faint", "width": 1.5}}
     canvas.add(points, [(0, dot.step) for dot in single], "event ahead", marker=hollow, **hover)
     filled = {"size": size + 1, "color": "@ink", "line": {"color": "@paper", "width": 1}}
-    canvas.add(points, [(dot.step, None) for dot in single], "event", marker=filled, **hover)
+    canvas.add(points, [(dot.step, dot.gone) for dot in single], "event", marker=filled, **hover)
+    gone = [dot for dot in single if dot.gone is not None]
+    faded = {"size": size * 0.7, "color": "@line", "line": {"color": "@paper", "width": 1}}
+    hover["text"] = [plain(f"{dot.text}; abandoned") for dot in gone]
+    places = [[(dot.lane, dot.position)] for dot in gone]
+    canvas.add(places, [(dot.gone or 0, None) for dot in gone], "abandoned event", marker=faded, **hover)
     _bars(canvas, [dot for dot in canvas.scene.dots if dot.count > 1], size)
 
 
@@ -96,7 +107,11 @@ def _bars(canvas: Canvas, runs: Sequence[Dot], size: float) -> None:
     ahead = {"color": "@faint/0.5", "width": size * 0.8}
     canvas.add(bars, [(0, run.step) for run in runs], "internal events ahead", mode="lines", line=ahead, **hover)
     there = {"color": "@ink", "width": size * 0.8}
-    canvas.add(bars, [(run.step, None) for run in runs], "internal events", mode="lines", line=there, **hover)
+    canvas.add(bars, [(run.step, run.gone) for run in runs], "internal events", mode="lines", line=there, **hover)
+    for bar, run in zip(bars, runs, strict=True):
+        faded = {"color": "@line", "width": size * 0.5}
+        show = [(run.gone, None)] if run.gone is not None else []
+        canvas.add([bar] if show else [], show, "abandoned event", mode="lines", line=faded)
     middles = [(run.lane, (run.position + run.until) / 2) for run in runs]
     counts = [f"\u00a0\u00a0×{run.count}" for run in runs]
     write(canvas, middles, counts, "middle right" if canvas.down else "top center", "@ink", 13, None)
@@ -111,7 +126,7 @@ def _rings(canvas: Canvas) -> None:
         colour = theme.snapshot_colour(rank)
         ring = {"symbol": symbol, "size": size, "color": colour, "line": {"width": RING_WIDTH * max(canvas.scale, 0.5)}}
         points = [[(dot.lane, dot.position)] for dot in dots]
-        show = [(dot.recorded[snapshot.id], None) for dot in dots]
+        show = [(dot.recorded[snapshot.id], dot.gone) for dot in dots]
         canvas.add(points, show, "recorded event", mode="markers", marker=ring, meta=canvas.of(snapshot.id))
 
 
@@ -124,7 +139,11 @@ def _recordings(canvas: Canvas) -> None:
         size = DIAMOND * max(canvas.scale, 0.45)
         symbol = theme.RECORD_SYMBOLS[rank % len(theme.RECORD_SYMBOLS)]
         diamond = {"symbol": symbol, "size": size, "color": theme.snapshot_colour(rank), "line": outline}
-        show = [(r.step, None) for r in recordings]
+        show = [(r.step, r.gone) for r in recordings]
+        gone = [r for r in recordings if r.gone is not None]
+        faded = {**diamond, "size": size * 0.7, "color": "@line"}
+        spots, since = [[(r.lane, r.position)] for r in gone], [(r.gone or 0, None) for r in gone]
+        canvas.add(spots, since, "abandoned recording", mode="markers", marker=faded, meta=canvas.of(snapshot.id))
         texts = [plain(r.text) for r in recordings]
         look = {"marker": diamond, "text": texts, "hoverinfo": "text", "meta": canvas.of(snapshot.id)}
         canvas.add(points, show, "recording", mode="markers", **look)
@@ -151,6 +170,21 @@ def _decisions(canvas: Canvas) -> None:
             [[(own.lane, own.position)] for own in decided], [(own.step, None) for own in decided],
             f"{outcome} snapshot", mode="markers", marker=sign, text=[plain(own.text) for own in decided],
             hoverinfo="text", meta=canvas.of(snapshot),
+        )  # fmt: skip
+
+
+def _moments(canvas: Canvas) -> None:
+    """What is stored and gone back to: a sign of its own for each kind, in the colour of the snapshot."""
+    outline = {"color": "@paper", "width": 1.5}
+    for kind, snapshot in dict.fromkeys((own.kind, own.snapshot) for own in canvas.scene.moments):
+        seen = [own for own in canvas.scene.moments if (own.kind, own.snapshot) == (kind, snapshot)]
+        colour = "@ink" if snapshot is None else theme.snapshot_colour(canvas.scene.rank_of(snapshot))
+        size = DECISION * max(canvas.scale, 0.45)
+        sign = {"symbol": theme.MOMENT_SYMBOLS[kind][not canvas.down], "size": size, "color": colour, "line": outline}
+        canvas.add(
+            [[(own.lane, own.position)] for own in seen], [(own.step, None) for own in seen], MOMENT_SIGNS[kind],
+            mode="markers", marker=sign, text=[plain(own.text) for own in seen], hoverinfo="text",
+            meta=canvas.of(snapshot),
         )  # fmt: skip
 
 
@@ -194,6 +228,11 @@ def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
 
 def margins(scene: Scene, down: bool, room: Room) -> dict[str, float]:
     """The pixels to the left and right of a plot, above and below it; names and times are written there."""
+    found = _margins(scene, down, room)
+    return {**found, "l": max(found["l"], room.left)}
+
+
+def _margins(scene: Scene, down: bool, room: Room) -> dict[str, float]:
     if not room.letters:
         return {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(scene, room), "r": 20, "t": 14, "b": 30}
     if down:
@@ -209,7 +248,7 @@ def _lane_names(scene: Scene, down: bool, room: Room) -> tuple[list[str], float]
     longest = max((width_of(name, 1) for name in scene.lanes), default=0)
     if room.letters:
         wide, size = room.width / (len(scene.lanes) + 0.2) - 6 if down else WIDEST_ON_PAPER, room.letters
-        wide = max(wide, 4 * size)
+        wide = max(wide, LEAST_LETTERS * size)
     else:
         wide = room.width / (most + 0.2) - 6 if down else WIDEST_NAME
         size = max(LEAST_NAME_SIZE, min(NAME_SIZE, wide / max(longest, 1)))
@@ -235,6 +274,6 @@ def _beside(scene: Scene, room: Room) -> float:
 
 # In the order of drawing.
 PARTS: tuple[Callable[[Canvas], None], ...] = (
-    tints, shown_past, process_lines, stops, _ghosts, halos, shown_messages, harm_bands, arrows,
-    _rings, dots, cuts, harm_crosses, shown_line, _recordings, _decisions, _now, texts,
+    tints, shown_past, lines_back_to, process_lines, stops, _ghosts, halos, shown_messages, harm_bands, arrows,
+    _rings, dots, cuts, harm_crosses, shown_line, _recordings, _decisions, _moments, _now, texts,
 )  # fmt: skip

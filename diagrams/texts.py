@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams.arrows import REASON_SIZE, not_received, reason_beside, shaft
-from diagrams.canvas import Canvas, plain, write
-from diagrams.cuts import NAME_SIZE, complete, curve, names
-from diagrams.elements import Arrow, Decision, Dot, Span
+from diagrams.canvas import Canvas, Point, plain, write
+from diagrams.cuts import NAME_SIZE, OUTER, complete, curve, names, parts_of
+from diagrams.elements import Arrow, Decision, Dot, Moment, Span
 from diagrams.labels import Labels, Spot, along
 from diagrams.lettering import cropped
 from diagrams.scene import ON_ITS_WAY, Scene
@@ -35,6 +35,7 @@ ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 BODY_SIZE = 14
 OUTCOME_SIZE, STOP_SIZE = 14, 15
+FADED = "@ink/0.65"  # of what belongs to an event or a message that a recovery has taken back
 Text = tuple[Spot, str, Span]
 SHARES = (0.42, 0.54, 0.3, 0.64, 0.36, 0.48, 0.2, 0.76, 0.24, 0.7, 0.14, 0.84)  # of an arrow, the best spot first
 MORE_SHARES = (*SHARES, *(share / 100 for share in range(8, 96, 4)))  # on paper, where a text lies on no other arrow
@@ -55,7 +56,7 @@ def obstacles(canvas: Canvas) -> Labels:
     """Everything that texts should avoid, with the cost of hiding it."""
     scene = canvas.scene
     labels = Labels(canvas.pixels, canvas.room)
-    for arrow in scene.arrows:
+    for arrow in scene.all_arrows:
         start, end, *_ = shaft(scene, arrow)
         if start and end:
             wide = (BAND if arrow.kept else THIN) * canvas.scale / 2
@@ -70,6 +71,10 @@ def obstacles(canvas: Canvas) -> Labels:
             labels.avoid_line(line, 1)
             for spot, name in names(scene, canvas.down, cut, line):
                 labels.avoid_text(f"{BLANKS}{name}", canvas.letters(NAME_SIZE), spot)
+    for back in scene.back_to:
+        for part in parts_of(scene, back.positions):
+            for off in (-OUTER / 2, OUTER / 2):
+                labels.avoid_line([_later(canvas, point, off) for point in part], 15)
     low, high = scene.extent
     for lane in range(len(scene.lanes)):
         labels.avoid_line([(lane, low), (lane, high)], 3)
@@ -78,9 +83,17 @@ def obstacles(canvas: Canvas) -> Labels:
     for recordings in scene.recordings.values():
         for recording in recordings:
             labels.avoid_dot((recording.lane, recording.position), 8 * canvas.scale, 20)
-    for decision in scene.decisions:
-        labels.avoid_dot((decision.lane, decision.position), 8 * canvas.scale, 20)
+    signs: list[Decision | Moment] = [*scene.decisions, *scene.moments]
+    for sign in signs:
+        labels.avoid_dot((sign.lane, sign.position), 8 * canvas.scale, 20)
     return labels
+
+
+def _later(canvas: Canvas, point: Point | None, off: float) -> Point:
+    """A point so many pixels later."""
+    assert point is not None
+    low, high = canvas.scene.extent
+    return point[0], point[1] + off * (high - low) / (canvas.room.height if canvas.down else canvas.room.width)
 
 
 def _radius(canvas: Canvas, dot: Dot) -> float:
@@ -98,16 +111,19 @@ def letters(canvas: Canvas, labels: Labels) -> None:
     if len(dots) > MOST_NAMED:
         return
     size = canvas.letters(LETTER_SIZE)
-    placed: list[tuple[Spot, str]] = []
+    placed: list[tuple[Spot, str, Dot]] = []
     for dot, room in zip(dots, _rooms(canvas, labels, dots), strict=True):
         name = cropped(dot.label, size, room)
         spots = spots_beside(canvas, dot.lane, dot.position)
         own = [(dot.lane, dot.position)]
         spot = labels.place(_off_the_dot(name, canvas, spots[0]), size, spots, own, is_needed=True)
         if spot:
-            placed.append((spot, _off_the_dot(plain(name), canvas, spot)))
-    points, sides = [spot.at for spot, _ in placed], [spot.side for spot, _ in placed]
-    write(canvas, points, [name for _, name in placed], sides, "@ink", LETTER_SIZE, None)
+            placed.append((spot, _off_the_dot(plain(name), canvas, spot), dot))
+    for is_gone, colour in ((False, "@ink"), (True, FADED)):
+        seen = [one for one in placed if not is_gone or one[2].gone is not None]
+        points, sides = [spot.at for spot, *_ in seen], [spot.side for spot, *_ in seen]
+        show: list[Span] = [(dot.gone or 0, None) if is_gone else (0, dot.gone) for *_, dot in seen]
+        write(canvas, points, [name for _, name, _ in seen], sides, colour, LETTER_SIZE, show)
 
 
 def _off_the_dot(name: str, canvas: Canvas, spot: Spot) -> str:
@@ -149,15 +165,19 @@ def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
 
 
 def _outcomes(canvas: Canvas, labels: Labels) -> None:
-    """What was decided, beside each decision; where there is no room, of which snapshot; none on a folded line."""
+    """What was decided, beside each decision; where there is no room, of which snapshot; none on a folded line.
+
+    So with what is stored and gone back to.
+    """
     size = canvas.letters(OUTCOME_SIZE)
     lanes = canvas.scene.layout.shown
-    decisions = [own for own in canvas.scene.decisions if lanes[own.lane] not in canvas.scene.layout.folded]
+    told: list[Decision | Moment] = [*canvas.scene.decisions, *(own for own in canvas.scene.moments if own.name)]
+    decisions = [own for own in told if lanes[own.lane] not in canvas.scene.layout.folded]
     if decisions:
         _avoid_crosses(canvas, labels)
     for own in decisions if len(decisions) <= MOST_NAMED else ():
         spots, left_out = _spots_of(canvas, own), labels.left_out
-        for name in (own.name, own.snapshot):
+        for name in dict.fromkeys((own.name, own.snapshot or own.name)):
             pad = "\u00a0" * canvas.down
             spot = labels.place(f"{pad}{name}{pad}", size, spots, [(own.lane, own.position)], is_spare=True)
             if spot:
@@ -170,7 +190,7 @@ def _outcomes(canvas: Canvas, labels: Labels) -> None:
 
 def _avoid_crosses(canvas: Canvas, labels: Labels) -> None:
     """Keep texts off the messages that are not received, and off what is written there (diagrams/arrows.py, _held)."""
-    for arrow in canvas.scene.arrows:
+    for arrow in canvas.scene.all_arrows:
         end = shaft(canvas.scene, arrow)[1]
         if arrow.received is None and end:
             labels.avoid_dot(end, STOP * canvas.scale, 20)
@@ -181,7 +201,7 @@ def _avoid_crosses(canvas: Canvas, labels: Labels) -> None:
             labels.avoid_text(told, canvas.letters(STOP_SIZE), Spot(end, side))
 
 
-def _spots_of(canvas: Canvas, own: Decision) -> list[Spot]:
+def _spots_of(canvas: Canvas, own: Decision | Moment) -> list[Spot]:
     """The spots for what was decided: those of the name of an event, off the sign."""
     spots = spots_beside(canvas, own.lane, own.position)
     if not canvas.down:
@@ -195,20 +215,19 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
 
     The channel gives way (`meta.unless_cut`) to a cut that somebody holds; then the body is there alone (`when_cut`).
     """
-    arrows = [arrow for arrow in canvas.scene.arrows if arrow.kind == APP and arrow.end is not None]
+    arrows = [arrow for arrow in canvas.scene.all_arrows if arrow.kind == APP and arrow.end is not None]
     carried = with_a_body(canvas.scene, arrows)
     kept = [arrow for arrow in arrows if arrow.kept and not canvas.scene.shown_cut]
     few = len(arrows) <= FEW
     of_body, of_kept = (LONGEST_OF_FEW, LONGEST_OF_FEW) if few else (LONGEST, LONGEST_KEPT)
-    with_body = {arrow.id: plain(cropped_name(arrow.name, of_body)) for arrow in carried if len(carried) <= MOST_BODIES}
-    with_place = {
-        arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
-    }
+    with_body = {_way(own): plain(cropped_name(own.name, of_body)) for own in carried if len(carried) <= MOST_BODIES}
+    with_place = {_way(own): plain(_where_kept(canvas.scene, own, of_kept)) for own in kept if len(kept) <= MOST_KEPT}
     carrying: list[Text] = []
+    gone: list[Text] = []
     alone: list[Text] = []
     places: dict[tuple[str, ...], list[Text]] = {}
-    for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
-        body, place = with_body.get(arrow.id), with_place.get(arrow.id)
+    for arrow in sorted(arrows, key=lambda arrow: _way(arrow) not in with_place):
+        body, place = with_body.get(_way(arrow)), with_place.get(_way(arrow))
         if not body and not place:
             continue
         known = min(arrow.kept.values()) if place else None
@@ -216,16 +235,25 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
         if spot is None:
             continue
         if body:
-            carrying.append((spot, off_the_line(body, spot.side), (0, known)))
+            told, begin = off_the_line(body, spot.side), arrow.sent if arrow.is_again else 0
+            carrying.append((spot, told, (begin, known if place else arrow.gone)))
+            if arrow.gone is not None and not place:
+                gone.append((spot, told, (arrow.gone, None)))
         if body and place:
             alone.append((spot, off_the_line(body, spot.side), (known or 0, None)))
         if place:
             text = (spot, off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
             places.setdefault(tuple(arrow.kept), []).append(text)
     _write_beside(canvas, carrying)
+    _write_beside(canvas, gone, FADED)
     _write_beside(canvas, alone, visible=False, meta={"when_cut": True})
     for snapshots, own in places.items():
         _write_beside(canvas, own, meta={**canvas.of(*snapshots), "unless_cut": True})
+
+
+def _way(arrow: Arrow) -> tuple[int, int]:
+    """What tells a message apart from the same one, put back."""
+    return arrow.id, arrow.sent if arrow.is_again else 0
 
 
 def _spot_at(
@@ -257,11 +285,11 @@ def _caption_of(scene: Scene, arrow: Arrow) -> str:
     return caption if len(caption) <= LONGEST_CHANNEL else "its channel"
 
 
-def _write_beside(canvas: Canvas, texts: Sequence[Text], **look: Any) -> None:
+def _write_beside(canvas: Canvas, texts: Sequence[Text], colour: str = "@ink", **look: Any) -> None:
     if texts:
         spots, words, spans = zip(*texts, strict=True)
         points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
-        write(canvas, points, words, sides, "@ink", BODY_SIZE, spans, **look)
+        write(canvas, points, words, sides, colour, BODY_SIZE, spans, **look)
 
 
 def off_the_line(text: str, side: str) -> str:
@@ -298,4 +326,6 @@ def along_arrow(scene: Scene, arrow: Arrow, shares: Sequence[float] = SHARES) ->
     sides = ["top right", "bottom left"] if falls else ["bottom right", "top left"]
     start, end, _ = shaft(scene, arrow)
     assert start is not None and end is not None
+    if arrow.is_again:  # it lies almost straight across the lines
+        sides = ["top center", "bottom center"]
     return along(start, end, shares, [*sides, "middle right", "middle left"])

@@ -60,6 +60,13 @@ BROKEN_DASH = "longdashdot"  # of a cut that is not consistent
 RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # of recorded events, by snapshot
 RECORD_SYMBOLS = ("diamond", "star-diamond", "diamond-wide", "diamond-tall")  # of recordings, by snapshot
 OUTCOME_SYMBOLS = {"complete": "square", "expired": "hourglass", "failed": "x"}  # of decisions, by what they say
+# Of what is stored and gone back to, by kind of row: time runs down the page, or to the right.
+MOMENT_SYMBOLS = {
+    "committed": ("hexagon", "hexagon"), "recovery": ("cross", "cross"), "restore": ("triangle-up", "triangle-left"),
+    "output": ("star", "star"),
+}  # fmt: skip
+GONE_DASH = "9px,5px"  # of a message that a recovery has taken back
+FENCE = "hash-open"  # where a message is fenced off
 SERIES_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # by line of a chart
 SERIES_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")  # by line of a chart
 

@@ -56,6 +56,9 @@ def obstacles_of(canvas: Canvas) -> Iterator[Obstacle]:
         symbol = theme.RECORD_SYMBOLS[ranks[snapshot] % len(theme.RECORD_SYMBOLS)]
         for own in recordings:
             yield Obstacle(own.lane, own.position, own.step, symbol, DIAMOND * max(scale, 0.45) / 2 + 1)
+    for moment in scene.moments:
+        symbol = theme.MOMENT_SYMBOLS[moment.kind][not canvas.down]
+        yield Obstacle(moment.lane, moment.position, moment.step, symbol, DECISION * max(scale, 0.45) / 2 + 1)
     for decision in scene.decisions:
         symbol = theme.OUTCOME_SYMBOLS[decision.outcome]
         radius = DECISION * max(scale, 0.45) / 2 + 1

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from diagrams import theme
+from diagrams.row import Row
 from diagrams.scene import Scene
 from sim.core.errors import InputError
 
@@ -17,7 +18,8 @@ class View:
     """The view of a scene in an export: the step, time "down" or "right", in the colours of a palette.
 
     `steps` is the range, both ends included, of a deck or an animation (None: all steps of the scene), and of a picture
-    of a run that is too long for one. `options` are the format's own; it reads them by Option.of.
+    of a run that is too long for one. `options` are the format's own; it reads them by Option.of. `row` holds the runs
+    that are drawn as one figure (None: the scene alone); `step` is then one of the row.
     """
 
     step: int
@@ -25,6 +27,7 @@ class View:
     theme: str = "light"
     steps: tuple[int, int] | None = None
     options: Mapping[str, Value] = field(default_factory=dict)
+    row: Row | None = None
 
     @classmethod
     def of(
@@ -35,13 +38,16 @@ class View:
         orientation: str | None = None,
         theme: str = "light",
         steps: tuple[int, int] | None = None,
+        row: Row | None = None,
         **options: Value,
     ) -> View:
-        """A view of `scene`, by default at its last step and in the scenario's orientation.
+        """A view of `scene`, or of the row that begins with it, by default at the last step, as the scenario is turned.
 
         Raises InputError for a step or a range that the scene does not have.
         """
         first, last, where = scene.first, scene.until, scene.execution.scenario.name
+        if row is not None:
+            first, last, where = 0, row.last, f"{where} under these algorithms"
         if steps is not None:
             if not first <= steps[0] <= steps[1] <= last:
                 given = f"--steps {steps[0]}-{steps[1]}"
@@ -50,7 +56,7 @@ class View:
         if step is not None and not first <= step <= last:
             raise InputError(f"--step {step}: {where} has steps {first} to {last}; give one of them")
         direction = orientation or scene.execution.scenario.orientation
-        return cls(last if step is None else step, direction, theme, steps, options)
+        return cls(last if step is None else step, direction, theme, steps, options, row)
 
     @property
     def palette(self) -> dict[str, str]:

@@ -6,11 +6,12 @@ import os
 import shutil
 from pathlib import Path
 
+from pipeline.ensembles import sizing
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
 from pipeline.ingest import carry_out, plan
 from pipeline.spark import spark_session
-from pipeline.store.examples import ENSEMBLE, LOG, LOG_FILE
+from pipeline.store.examples import ENSEMBLE, LOG, LOG_FILE, SIZING
 from pipeline.store.folder import Store
 from pipeline.store.schema import TABLES
 from pipeline.store.tables import GENERATIONS
@@ -27,7 +28,16 @@ PARAMETERS = {"transfers": "30", "pace": "4"}
 
 def make_ensemble(path: Path) -> None:
     """Makes the ensemble in a new folder. Raises InputError if there is no Spark."""
-    spark, grid = spark_session.session(), Grid.read(GRID, PARAMETERS)
+    _make_ensemble(path, Grid.read(GRID, PARAMETERS))
+
+
+def make_sizing(path: Path) -> None:
+    """Makes the ensemble of the simulated check in a new folder. Raises InputError if there is no Spark."""
+    _make_ensemble(path, Grid.read(sizing.GRID, sizing.PARAMETERS))
+
+
+def _make_ensemble(path: Path, grid: Grid) -> None:
+    spark = spark_session.session()
     store = Store.create(path, "ensemble", grid.to_json())
     run_ensemble(spark, store, grid)
     _finish(store)
@@ -51,6 +61,6 @@ def _finish(store: Store) -> None:
 
 
 if __name__ == "__main__":
-    for path, make in ((ENSEMBLE, make_ensemble), (LOG, make_log)):
+    for path, make in ((ENSEMBLE, make_ensemble), (SIZING, make_sizing), (LOG, make_log)):
         shutil.rmtree(path, ignore_errors=True)
         make(path)

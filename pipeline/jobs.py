@@ -1,4 +1,5 @@
-"""The jobs as functions, for notebooks and for the command line: ensemble, ingest, audit, summarize, explore.
+"""The jobs as functions, for notebooks and for the command line: ensemble, ingest, audit, summarize, tradeoffs,
+explore.
 
 `session` is a SparkSession of the caller's own, classic or Connect: the job runs in a session beside it, which has its
 settings, and leaves it as it was. None: the Spark of this process (SPARK_REMOTE, or a local server). What can be
@@ -28,6 +29,8 @@ from pipeline.cuts.tasks import tasks_of
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import OPTIONS, Grid
 from pipeline.ensembles.run import complete_ensemble, grid_of, is_done
+from pipeline.ensembles.tradeoff_grids import Asked
+from pipeline.ensembles.tradeoffs import Table, measured_at_once, measured_on_workers
 from pipeline.exploring.spread import explored
 from pipeline.ingest import Row, carry_out, plan
 from pipeline.logs.format import NO_OPTIONS, Options
@@ -225,6 +228,34 @@ def explore(
             system, place, own_order=own_order, parts=parts, most_states=most_states, progress=progress,
             session=spark, may=may,
         )  # fmt: skip
+
+
+def tradeoffs(
+    *,
+    on_spark: bool = False,
+    scratch: Path | str | None = None,
+    progress: Progress = silent,
+    session: SparkSession | None = None,
+    **given: object,
+) -> Table:
+    """Measures what all algorithms cost on the same systems: the table of trade-offs.
+
+    given: the options of `python -m pipeline tradeoffs`, written as there: processes="4,8", runs=100. The runs are made
+    in this process, or on Spark's workers (`on_spark`), with a scratch folder as `explore` has it. `progress` counts
+    runs.
+    """
+    asked = Asked.read({option: str(value) for option, value in given.items()})
+    if not on_spark:
+        table = measured_at_once(asked, progress)
+        assert table is not None
+        return table
+    with _scratch(scratch) as place, borrowed(session) as spark:
+
+        def measured(spark: SparkSession) -> Table:
+            check_reach(spark, place)
+            return measured_on_workers(asked, place, spark, progress)
+
+        return ask(measured, spark)
 
 
 @contextmanager

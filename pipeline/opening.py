@@ -23,9 +23,13 @@ def scenario_of_run(store: Store, run_id: int) -> Scenario:
 
 
 def scenario_of_window(store: Store, run_id: int, first_row: int, rows: int) -> Scenario:
-    """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on. Raises InputError."""
+    """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on: of what is left of them.
+
+    Raises InputError.
+    """
     events = one_execution.window(store, run_id, first_row, rows)
     if not events:
         raise InputError(f"{store.address}: execution {run_id} has no row {first_row}; rows are numbered from 0")
     processes = list(one_execution.event_counts(store, run_id))
-    return reconstruct(events, processes, f"{store.name}-{run_id}")
+    own = one_execution.WhatIsLeft(store, run_id).events(events)
+    return reconstruct(own, processes, f"{store.name}-{run_id}")

@@ -1,5 +1,5 @@
-"""python -m sim: run a scenario, write its [expect] table, examine its cuts, explore all its runs, run a COS 418 case,
-list what there is.
+"""python -m sim: run a scenario, write its [expect] table, examine its cuts, compare algorithms, explore all its runs,
+run a COS 418 case, say how large snapshots get, list what there is.
 
 Exit status: 0 done; 1 an expectation is not met, a check fails that is not declared to fail, some run breaks a check,
 or a line of a .snap file is not as expected; 2 bad input, with one line on stderr.
@@ -17,13 +17,14 @@ from typing import Any
 from sim.core.algorithm import ALGORITHMS
 from sim.core.detector import DETECTORS
 from sim.core.errors import InputError
-from sim.core.model import APP
 from sim.core.parameters import Parameter
 from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.command_line import Parser, answer
 from sim.document.files import decode, read_file
+from sim.edit.compared import all_compared
+from sim.edit.comparison_report import comparison_in_words, comparison_report
 from sim.exchange import cos418
 from sim.exchange.snap_files import compare
 from sim.explain.cut_report import cuts_in_words, cuts_report
@@ -31,6 +32,7 @@ from sim.explain.interchange_report import interchange_in_words, interchange_rep
 from sim.explain.narration import sentences
 from sim.explain.properties import properties_in_words
 from sim.explain.recovery import recovery_in_words
+from sim.explain.sizing import sizing_in_words
 from sim.explore import command as explore_command
 from sim.explore.progress import Progress
 from sim.explore.report import exploration
@@ -38,6 +40,7 @@ from sim.explore.search import MOST_STATES
 from sim.run.execution import Execution, run
 from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
+from sim.theory.sizing import CHOICES, INPUTS, System, documents_bound
 from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
 from sim.verify.stable import properties_of
@@ -47,7 +50,7 @@ from sim.verify.write_expectations import expectations_of, rewritten, written
 def report(execution: Execution) -> dict[str, Any]:
     """The JSON document that `run --json` prints. `properties` are there where the workload has stable properties."""
     verdicts = verdicts_of(execution)
-    algorithm = execution.scenario.algorithm
+    algorithm, engine = execution.scenario.algorithm, execution.engine
     properties = properties_of(execution)
     return {
         "scenario": execution.scenario.name,
@@ -59,10 +62,8 @@ def report(execution: Execution) -> dict[str, Any]:
         "final": {
             "processes": {process.name: process.state for process in execution.final.processes},
             "channels": {
-                channel.name: [
-                    message.body for message in execution.final.queues[channel.number] if message.kind == APP
-                ]
-                for channel in execution.engine.channels
+                channel.name: [message.body for message in engine.messages_in(execution.final, channel)]
+                for channel in engine.channels
             },
         },
         **({"properties": [own.to_json() for own in properties]} if properties else {}),
@@ -121,6 +122,16 @@ def _interchange(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _compare(arguments: argparse.Namespace) -> int:
+    names = [name.strip() for name in arguments.algorithms.split(",")]
+    found = all_compared(library.find(arguments.scenario), names)
+    if arguments.json:
+        print(json.dumps([comparison_report(own) for own in found], ensure_ascii=False))
+    else:
+        print("\n".join(comparison_in_words(found)))
+    return 0
+
+
 def _explore(arguments: argparse.Namespace) -> int:
     progress = Progress()
     done = exploration(
@@ -164,6 +175,12 @@ def _text(path: Path) -> str:
 
 def _delays(path: Path) -> list[float]:
     return cos418.read_delays(_text(path), path.name)
+
+
+def _sizing(arguments: argparse.Namespace) -> int:
+    system = System.read({name: getattr(arguments, name) for name in (*INPUTS, *CHOICES)})
+    print(json.dumps(documents_bound(system)) if arguments.json else "\n".join(sizing_in_words(system)))
+    return 0
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -215,6 +232,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--snapshot", metavar="ID", help="default: the first one that every process has recorded")
     command.add_argument("--json", action="store_true", help="one JSON document")
     command.set_defaults(act=_interchange)
+    command = commands.add_parser(
+        "compare", help="run a scenario under several algorithms, and measure what each costs"
+    )
+    command.add_argument("scenario", metavar="SCENARIO")
+    command.add_argument("--algorithms", metavar="A,B,C", default=",".join(ALGORITHMS), help="default: all")
+    command.add_argument("--json", action="store_true", help="one JSON document: a list with an entry for each")
+    command.set_defaults(act=_compare)
     command = commands.add_parser("explore", help="try every order of the actions, and find the shortest wrong run")
     explore_command.add_options(command, MOST_STATES)
     explore_command.add_faults(command)
@@ -239,6 +263,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.add_argument("--trace", action="store_true", help="print time, tokens and text of every event")
     command.set_defaults(act=_cos418)
+    command = commands.add_parser("sizing", help="how large snapshots get: channels, messages, bytes, time to recover")
+    for name, wanted in INPUTS.items():
+        flag, told = f"--{name.replace('_', '-')}", f"{wanted.help} (default: {wanted.first:g})"
+        command.add_argument(flag, default=wanted.first, help=told, metavar="NUMBER")
+    for name, (first, *others) in CHOICES.items():
+        command.add_argument(f"--{name}", default=first, help=f"{', '.join((first, *others))} (default: {first})")
+    command.add_argument("--json", action="store_true", help="the documents' arithmetic as one JSON document")
+    command.set_defaults(act=_sizing)
     command = commands.add_parser("list", help="the scenarios, algorithms, workloads and stable properties there are")
     command.set_defaults(act=_list)
     return answer(parser, arguments)

@@ -10,11 +10,11 @@ import pytest
 
 from tests.tools import ROOT
 
-PACKAGES = "sim|diagrams|pipeline|views"
+PACKAGES = "sim|diagrams|pipeline|cluster|views"
 PATH = re.compile(
     rf"(?<![\w./<-])((?:{PACKAGES}|assets|bench|docs|tests|scenarios)/[\w/]+\.(?:py|js|css|html|md|toml|svg))\b"
 )
-MODULE = re.compile(rf"(?<![\w./])((?:{PACKAGES})(?:\.[a-z_]\w*)+)(?![\w(])")
+MODULE = re.compile(rf"(?<![\w./])((?:{PACKAGES})(?:\.(?!md\b)[a-z_]\w*)+)(?![\w(])")
 EXAMPLES = re.compile(r"(?:[Tt]his (?:is|as)|[Ss]ave this as) `([\w/]+\.\w+)`")  # files that a reader is asked to write
 
 

@@ -13,7 +13,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from streamlit.url_util import make_url_path
 
-EVERY_RUN, ENSEMBLES, TRACES, HISTORY = "every-run", "ensembles", "traces", "history"
+COMPARE, EVERY_RUN, ENSEMBLES, SIZING = "compare", "every-run", "ensembles", "sizing"
+TRACES, HISTORY = "traces", "history"
 PAGE, PAGE_BEFORE = "page", "page_before"  # in the session: at this run of the script, and at the one before
 
 _HEAD = "<head>"
@@ -43,4 +44,4 @@ def below_base(path: str) -> str:
     return str(make_url_path(st.get_option("server.baseUrlPath"), path))
 
 
-ROUTES = [Route(below_base(name), _serve) for name in (EVERY_RUN, ENSEMBLES, TRACES, HISTORY)]
+ROUTES = [Route(below_base(name), _serve) for name in (COMPARE, EVERY_RUN, ENSEMBLES, SIZING, TRACES, HISTORY)]

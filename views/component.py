@@ -10,19 +10,25 @@ from diagrams import browser
 from views import exports
 from views.vendor import PLOTLY_URL, SCRIPT_URL, STYLES_URL
 
-# Streamlit sends these with every answer, so they hold only the address of the rest. A single line would be a path.
-_JS = f"""export default async (component) =>
-  (await import(new URL("{SCRIPT_URL}", location.href).href)).default(component);
-"""
+# Streamlit sends this and the script with every answer, so they hold only the address of the rest.
 _CSS = """.cc[data-ready="false"] {
   visibility: hidden;
 }
 """
 
-_mount = st.components.v2.component(
-    "consistent_cut_explorer", html=browser.markup(), css=_CSS, js=_JS, isolate_styles=False
-)
-_URLS = {"plotly_url": PLOTLY_URL, "styles_url": STYLES_URL, "exports_url": exports.URL}
+URLS = {"plotly_url": PLOTLY_URL, "styles_url": STYLES_URL, "exports_url": exports.URL}  # for every explorer
+
+
+def mounting(name: str, html: str, script: str) -> Callable[..., Any]:
+    """What mounts a component with explorers in it; `script` is the address of its script."""
+    # A single line would be a path.
+    js = f"""export default async (component) =>
+  (await import(new URL("{script}", location.href).href)).default(component);
+"""
+    return st.components.v2.component(name, html=html, css=_CSS, js=js, isolate_styles=False)
+
+
+_mount = mounting("consistent_cut_explorer", browser.markup(), SCRIPT_URL)
 
 
 def explorer(data: dict[str, Any], scene: bytes, key: str, on_outbox_change: Callable[[], None]) -> None:
@@ -34,5 +40,5 @@ def explorer(data: dict[str, Any], scene: bytes, key: str, on_outbox_change: Cal
         key: the widget's key; its state holds `outbox`, the edits that are not acknowledged yet.
         on_outbox_change: called before the page's script when the browser has made an edit.
     """
-    head = json.dumps({**data, **_URLS}, ensure_ascii=False).encode()
+    head = json.dumps({**data, **URLS}, ensure_ascii=False).encode()
     _mount(key=key, data=head[:-1] + b', "scene": ' + scene + b"}", on_outbox_change=on_outbox_change)

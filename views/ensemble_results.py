@@ -13,7 +13,7 @@ import streamlit as st
 from diagrams import chart_rows, charts
 from diagrams.chart_files import Chart
 from diagrams.chart_parts import amount, number
-from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, varying, with_parameters
+from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, measured, varying, with_parameters
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import Overview
 from pipeline.spark.background import in_background
@@ -153,7 +153,7 @@ def _spread(store: Store, found: Overview) -> None:
     algorithm = next(dimension for dimension in DIMENSIONS if dimension.column == "algorithm")
     dimensions = sorted(varying(found.cells) or [algorithm], key=lambda dimension: dimension != algorithm)
     there = menus.containers(len(dimensions) + 1)
-    measure = menus.choose(there, "Show", list(MEASURES.values()), "measure")
+    measure = menus.choose(there, "Show", measured(found.cells), "measure")
     by = menus.choose(there, "Side by side", dimensions, "by")
     others = [dimension for dimension in dimensions if dimension != by]
     held = menus.choose_values(there, found.cells, others, "among", any_too=True)
@@ -204,7 +204,7 @@ def _heat(store: Store, found: Overview) -> None:
         st.info("A heat map needs two things that vary: give a list of values for both, such as processes and delays.")
         return
     there = menus.containers(len(dimensions) + 1)
-    measure = menus.choose(there, "Show", list(MEASURES.values()), "measure")
+    measure = menus.choose(there, "Show", measured(found.cells), "measure")
     across = menus.choose(there, "From left to right", dimensions, "heat-across")
     others = [dimension for dimension in dimensions if dimension != across]
     up = menus.choose(there, "Upwards", others, "heat-up")

@@ -11,7 +11,7 @@ import streamlit as st
 from diagrams import theme
 from diagrams.chart_files import Chart
 from diagrams.chart_parts import TITLE_HEIGHT, amount, number
-from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying, with_parameters
+from diagrams.measures import MEASURES, Measure, Row, Rows, alike, measured, varying, with_parameters
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
 from pipeline.store.folder import Store
@@ -155,7 +155,7 @@ def table(store: Store, found: Overview) -> None:
         "Run": [row["run_id"] for row in rows],
         "Snapshot": [row["snapshot_id"] for row in rows],
         **{d.name.capitalize(): [d.label(row) for row in rows] for d in dimensions},
-        **{measure.name: [_rounded(row[measure.column]) for row in rows] for measure in MEASURES.values()},
+        **{measure.name: [_rounded(row[measure.column]) for row in rows] for measure in measured(found.cells)},
         "Finished last": [row["slowest"] for row in rows],
         "Seed": [row["seed"] for row in rows],
         "Verdict": [_verdict(row) for row in rows],
@@ -181,7 +181,7 @@ def _wanted(cells: Rows) -> RunQuery:
     dimensions = varying(cells)
     there = menus.containers(len(dimensions) + 2)
     kind = there.pop(0).selectbox("Show", list(KINDS), format_func=lambda kind: KINDS[kind], key="ensemble-kind")
-    by = menus.choose(there, "Highest first", [None, *MEASURES.values()], "order", nothing="in order of runs")
+    by = menus.choose(there, "Highest first", [None, *measured(cells)], "order", nothing="in order of runs")
     kept = alike(cells, menus.choose_values(there, cells, dimensions, "only", any_too=True))
     only = None if len(kept) == len(cells) else tuple(row["cell"] for row in kept)
     return RunQuery(kind, only, by.column if by else "run_id", by is not None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode
 
 from diagrams.export import offered
@@ -66,6 +66,7 @@ class ExploreSession:
     is_chosen: another page has opened this run, so the browser does not restore the run it had before.
     """
 
+    row: ClassVar[tuple[tuple[str, Scene | str], ...]] = ()  # one run
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     versions: list[Version] = field(default_factory=list)
     at: int = 0

@@ -23,8 +23,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from diagrams.export import exporter, formats, is_long, options_of, read_options
+from diagrams.export import check_draws_rows, check_meant, exporter, formats, is_long, options_of, read_options
 from diagrams.export_options import SHARED, STEP, STEPS, Option
+from diagrams.row import Row, row_of
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.deadline import OutOfTime
@@ -123,14 +124,15 @@ def _written(session: Session, name: str, asked: Mapping[str, str], begun: Event
     """
     begun.set()
     with answering(lambda: not is_gone.is_set()):
-        scene = session.scene.arranged(session.look.arrangement)
+        row = row_of(session.row) if session.row else None
+        scene = row.scenes[0] if row else session.scene.arranged(session.look.arrangement)
     with answering(lambda: not is_gone.is_set(), WRITING_S[is_long(name)], patience=1):
-        view = view_of(scene, name, asked)
+        view = view_of(scene, name, asked, row)
         return exporter(name).export(scene, view), filename(scene, name, view)
 
 
-def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:
-    """The view in a query, with the defaults of `View.of`. Raises InputError."""
+def view_of(scene: Scene, name: str, asked: Mapping[str, str], row: Row | None = None) -> View:
+    """The view in a query, of a scene or of a row, with the defaults of `View.of`. Raises InputError."""
     own = {option.name for option in options_of(name)}
     given = {key: asked[key] for key in {*own, *(option.name for option in SHARED)} if asked.get(key)}
     ends = asked.get("from", ""), asked.get("to", "")
@@ -139,15 +141,21 @@ def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:
             raise InputError("give both ends of the range of steps, or neither")
         given[STEPS.name] = "-".join(ends)
     values = read_options(name, given)
+    last = row.last if row else scene.last
     for step in (values.get(STEP.name, 0), *values.get(STEPS.name, ())):
-        if not 0 <= step <= scene.last:
-            raise InputError(f"step {step}: this run has steps 0 to {scene.last}")
-    return View.of(scene, **{key: value for key, value in values.items() if key in own})
+        if not 0 <= step <= last:
+            raise InputError(f"step {step}: {'these runs have' if row else 'this run has'} steps 0 to {last}")
+    meant = {key: value for key, value in values.items() if key in own}
+    if row is not None:
+        check_draws_rows(name)
+        check_meant(name, meant, is_row=True)
+    return View.of(scene, row=row, **meant)
 
 
 def filename(scene: Scene, name: str, view: View) -> str:
-    """A name such as lecture-step-12.svg: letters that every system allows, and never a path."""
+    """A name such as lecture-step-12.svg, or lecture-compared-step-12.svg: letters that every system allows."""
     stem = _plain(scene.execution.scenario.name) or "run"
+    stem += "-compared" if view.row else ""
     named = [(option, _told(option, scene, view)) for option in options_of(name) if option.in_name]
     stem += "".join(f"-{option.name}-{told}" for option, told in named if told != str(option.default))
     return stem + exporter(name).SUFFIX

@@ -13,14 +13,22 @@ from views.look import Look
 
 
 class Session(Protocol):
-    """A browser session with a run on show."""
+    """A browser session with a run on show, or with several runs of one scenario."""
 
     id: str
     look: Look
 
     @property
     def scene(self) -> Scene:
-        """The scene of the whole run; exports ask for it from a thread of their own."""
+        """The scene of the whole run, of several the first; exports ask for it from a thread of their own."""
+
+    @property
+    def row(self) -> tuple[tuple[str, Scene | str], ...]:
+        """Several runs that are exported as one figure (diagrams/row.py); empty where there is one run.
+
+        Each has the title of its algorithm, and its scene as its processes are arranged, or the sentence that refuses
+        it. A step of an export is then one of the row.
+        """
 
 
 SESSIONS: WeakValueDictionary[str, Session] = WeakValueDictionary()  # by their ids

@@ -69,6 +69,12 @@ RATES = (
     Field("copy", "Messages copied (share)"),
     Field("faults_until", "Faults until"),
 )
+STORAGE = (
+    Field("storage_bandwidth", "Bandwidth of the storage"),
+    Field("storage_limit", "Uploads at a time"),
+    Field("storage_jitter", "Jitter of uploads"),
+)
+COSTS = Field("costs", "Costs of snapshots")
 ALSO_OF_A_WORKLOAD = (
     ALGORITHM._replace(first=DEFAULTS["algorithm"]),
     FIFO._replace(first=DEFAULTS["fifo"]),
@@ -76,10 +82,13 @@ ALSO_OF_A_WORKLOAD = (
     Field("snapshots", "Snapshots"),
     Field("at", "Starting at", "15"),
     *RATES,
+    *STORAGE,
+    COSTS,
     Field("events", "Events kept"),
 )
-ALSO_OF_A_SCENARIO = (ALGORITHM, FIFO, *RATES, Field("events", "Events kept"))
-LABELS = {field.option: field.label for field in (*OF_A_WORKLOAD, *ALSO_OF_A_WORKLOAD)}
+INTERVAL = Field("checkpoint_interval", "Interval of the coordinator")
+ALSO_OF_A_SCENARIO = (ALGORITHM, FIFO, *RATES, *STORAGE, INTERVAL, COSTS, Field("events", "Events kept"))
+LABELS = {field.option: field.label for field in (*OF_A_WORKLOAD, *ALSO_OF_A_WORKLOAD, INTERVAL)}
 
 
 def grid_form(start: Callable[[Wanted], None]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from diagrams.browser import ASSETS, page_styles
-from views import addresses, collecting, ensembles, every_run, explore, history, traces
+from views import addresses, collecting, compare, ensembles, every_run, explore, history, sizing, traces
 
 collecting.settle()  # all pages are imported
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
@@ -13,8 +13,10 @@ st.logo(ASSETS / "icon.svg", size="small")
 st.html(f"<style>{page_styles()}</style>")
 pages: dict[str, Any] = {
     "Explore": explore.as_page(),
+    "Compare": compare.as_page(),
     "Every run": every_run.as_page(),
     "Ensembles": ensembles.as_page(),
+    "Sizing": sizing.as_page(),
     "Traces": traces.as_page(),
     "History": st.Page(lambda: history.page(pages), title="History", url_path=addresses.HISTORY),
 }

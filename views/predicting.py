@@ -8,7 +8,7 @@ import streamlit as st
 
 from diagrams import chart_rows, charts
 from diagrams.chart_files import Chart
-from diagrams.measures import MEASURES, varying
+from diagrams.measures import measured, varying
 from pipeline.ensembles.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
 from pipeline.ensembles.queries import Overview
 from pipeline.store.folder import Store
@@ -26,7 +26,7 @@ def predicting(store: Store, found: Overview) -> None:
     quantities = [quantities_of(cell) for cell in found.cells]
     names = names_in(quantities)
     left, right = st.columns([1, 3], gap="small")
-    measure = menus.choose([left], "Predict", list(MEASURES.values()), "predicted", first=1)
+    measure = menus.choose([left], "Predict", measured(found.cells), "predicted", first=1)
     text = right.text_input(
         f"as (names: {as_text(', '.join(names))})", TRIES[0], key="predict-formula", persist_state="session",
         help="  \n".join(f"{as_text(name)}: {QUANTITIES.get(name, 'a parameter of the workload')}" for name in names),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from diagrams.export import offered
 from diagrams.scene import Scene
@@ -26,6 +26,8 @@ class TraceSession:
     address: what the page's address says of it, but for the cut.
     shown: what else is on show at first, as in a link.
     """
+
+    row: ClassVar[tuple[tuple[str, Scene | str], ...]] = ()  # one run
 
     def __init__(self, scene: Scene, at: object, address: Mapping[str, str], shown: Mapping[str, str]) -> None:
         self.id = uuid.uuid4().hex

@@ -29,6 +29,7 @@ def _address(name: str, suffix: str, text: str) -> str:
 
 PLOTLY_URL = below_base(f"/vendor/plotly-{get_plotlyjs_version()}.min.js")
 SCRIPT_URL = _address("explorer", ".js", browser.script())
+COMPARE_URL = _address("comparison", ".js", browser.comparison_script())
 STYLES_URL = _address("explorer", ".css", browser.styles())
 
 
@@ -48,5 +49,6 @@ def _file(url: str, read: Callable[[], str], media_type: str) -> Route:
 ROUTES = [
     _file(PLOTLY_URL, get_plotlyjs, "text/javascript"),
     _file(SCRIPT_URL, browser.script, "text/javascript"),
+    _file(COMPARE_URL, browser.comparison_script, "text/javascript"),
     _file(STYLES_URL, browser.styles, "text/css"),
 ]

@@ -16,7 +16,7 @@ from views.jobs import JOBS, RUNNING, Job
 from views.page_words import as_text, sentence
 
 POLL_S = 0.4
-UNITS = {"ensembles": "runs", "traces": "executions"}  # of the progress of a page's jobs
+UNITS = {"ensembles": "runs", "traces": "executions", "compare": "runs"}  # of the progress of a page's jobs
 STARTING = "Spark is starting (about 10 s, once)."
 AGAIN = "It is starting again (about 10 s). What was under way then goes on, or begins anew."
 
@@ -70,7 +70,7 @@ def _watch(before: Situation, meanwhile: str | None) -> None:
         st.info(as_text(start_in_words(before, meanwhile)))
     for job in JOBS.active():
         if job.state == RUNNING or visitors.may_change(job):
-            _progress(job)
+            progress_of(job)
 
 
 def start_in_words(now: Situation, meanwhile: str | None) -> str:
@@ -80,7 +80,8 @@ def start_in_words(now: Situation, meanwhile: str | None) -> str:
     return f"{STARTING} {meanwhile}" if meanwhile and not now.active else STARTING
 
 
-def _progress(job: Job) -> None:
+def progress_of(job: Job) -> None:
+    """Draw how far a job is, and a button that cancels it, where this visitor may."""
     place, button = st.columns([6, 1], vertical_alignment="bottom")
     if job.state == RUNNING:
         place.progress(job.done / job.total if job.total else 0.0, f"**{as_text(job.name)}**: {_how_far(job)}")

@@ -3,7 +3,7 @@
 import { cacheArrayAttributes } from "./diagram/diagram.js";
 import { noLineMenu } from "./edit/line_menu.js";
 import { Explorer } from "./explorer.js";
-import { load } from "./page/load.js";
+import { loadPage } from "./page/load.js";
 import { ExportDialog } from "./share/export_dialog.js";
 import { LogAddress } from "./share/log_address.js";
 import { ShareDialog } from "./share/share_dialog.js";
@@ -32,10 +32,7 @@ function exporter(explorer) {
 /** Streamlit calls this at every run and every change of theme; it calls the returned function when the element goes. */
 export default async function show({ data: bytes, parentElement, setStateValue }) {
   const data = JSON.parse(new TextDecoder().decode(bytes));
-  await Promise.all([
-    load("script", { src: data.plotly_url }),
-    load("link", { rel: "stylesheet", href: data.styles_url }),
-  ]);
+  await loadPage(data);
   cacheArrayAttributes();
   const root = parentElement.querySelector(".cc");
   if (!explorers.has(root)) explorers.set(root, new Explorer(root, data.scene.log ? logParts : serverParts));

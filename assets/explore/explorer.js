@@ -15,6 +15,7 @@ import { LatticeView } from "./lattice/tab.js";
 import { enlarge, magnification, painted, schemeOf } from "./page/colours.js";
 import { scrollerOf, setText } from "./page/dom.js";
 import { fitText } from "./page/fit.js";
+import { inFrame } from "./page/frame.js";
 import { keepsKeys } from "./page/keys.js";
 import { ToolsMenu } from "./page/tools_menu.js";
 import { AskView } from "./panel/ask.js";
@@ -24,6 +25,7 @@ import { EventsView } from "./panel/events_list.js";
 import { Network } from "./panel/network.js";
 import { RecordView } from "./panel/record.js";
 import { RuleBook } from "./panel/rules.js";
+import { StoredView } from "./panel/stored.js";
 import { StoryView } from "./panel/story.js";
 import { ProofView } from "./proof/tab.js";
 import { PropertyView } from "./property/tab.js";
@@ -41,7 +43,7 @@ const visits = new Map();
 
 const LEAST_PANEL = 100; // pixels: less of the panel than this says nothing
 
-const TABS = ["record", "cut", "lattice", "proof", "property", "ask", "events", "network", "change", "break", "story"];
+const TABS = ["record", "stored", "cut", "lattice", "proof", "property", "ask", "events", "network", "change", "break", "story"];
 const TABS_IN_LINKS = new Set(["cut", "lattice", "proof"]); // they change what the diagram shows
 
 /**
@@ -69,9 +71,14 @@ function tabIn({ tab }, other) {
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
  */
 export class Explorer {
-  /** @param moreParts takes the explorer and returns the parts that only this page has */
-  constructor(root, moreParts) {
+  /**
+   * @param moreParts takes the explorer and returns the parts that only this page has
+   * @param keyboard where it hears keys that have no other use, an EventTarget; the document, if it is alone on its page
+   */
+  constructor(root, moreParts, keyboard = document) {
     this.root = root;
+    this.keyboard = keyboard;
+    this.isAlone = keyboard === document;
     this.closing = new AbortController();
     this.closed = this.closing.signal;
     this.visit = null;
@@ -88,6 +95,7 @@ export class Explorer {
     this.cut = new HeldCut(this);
     this.tabs = {
       record: new RecordView(view("record"), this),
+      stored: new StoredView(view("stored"), this),
       cut: new CutView(view("cut"), this),
       lattice: new LatticeView(view("lattice"), this),
       proof: new ProofView(view("proof"), this),
@@ -123,7 +131,7 @@ export class Explorer {
     root.addEventListener("click", returnFocus);
     const onResize = () => this.scene && magnification(this.diagram.node) !== this.magnification && this.redraw();
     window.addEventListener("resize", onResize, { signal });
-    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    this.keyboard.addEventListener("keydown", (event) => this.key(event), { signal });
     const room = new ResizeObserver(() => this.fitSentence());
     room.observe(this.sentence.closest(".cc-sentence"));
     signal.addEventListener("abort", () => room.disconnect());
@@ -189,7 +197,8 @@ export class Explorer {
       this.selection = null;
     }
     if (!scene.snapshots.some(({ id }) => id === visit.snapshot)) visit.snapshot = null;
-    if (visit.tab === "property" && !scene.properties.length) visit.tab = "record"; // it is there for some workloads only
+    const isThere = { property: scene.properties.length > 0, stored: scene.stored != null }; // the tabs of some runs only
+    if (isThere[visit.tab] === false) visit.tab = "record";
     Object.assign(visit, { scenario, last: scene.last });
     if (!this.isLoading) visit.arrangement = scene.arrangement; // else the user is ahead
     Object.assign(this, { scene, events, revision });
@@ -198,6 +207,7 @@ export class Explorer {
     this.root.dataset.scene = scene.name;
     this.root.toggleAttribute("data-log", scene.log != null);
     this.root.toggleAttribute("data-stable", scene.properties.length > 0);
+    this.root.toggleAttribute("data-stored", scene.stored != null);
   }
 
   /** Draw everything for the present scene, theme and orientation. */
@@ -259,12 +269,26 @@ export class Explorer {
     this.visit.step = step;
     this.loadNear(step);
     this.showStep();
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = null;
-      this.diagram.stepTo(this.shownStep());
-      for (const part of [this.tabs[this.visit.tab], ...this.otherParts]) part?.stepTo?.(this.shownStep());
+    if (this.isStepping) return;
+    this.isStepping = true;
+    inFrame(() => {
+      this.isStepping = false;
+      if (!this.closed.aborted) this.drawStep();
     });
+  }
+
+  /** Draw the step on show; out of sight it waits. */
+  drawStep() {
+    this.isBehind = this.isResting;
+    if (this.isResting) return;
+    this.diagram.stepTo(this.shownStep());
+    for (const part of [this.tabs[this.visit.tab], ...this.otherParts]) part?.stepTo?.(this.shownStep());
+  }
+
+  /** Rest while it is out of sight: no step is drawn. Back in sight it draws the one on show. */
+  rest(isResting) {
+    this.isResting = isResting;
+    if (!isResting && this.isBehind) this.drawStep();
   }
 
   /** Load the window around a step that lies near the edge of the present one, unless one is loading. */
@@ -326,7 +350,7 @@ export class Explorer {
   /** Between two steps: move the line of now and the messages in flight. */
   glide(part) {
     if (this.visit.step === this.visit.last) return; // an edit has just made the run end here
-    if (this.frame) return; // the step itself is not drawn yet
+    if (this.isStepping || this.isResting) return; // the step itself is not drawn yet
     this.diagram.glide(part);
     this.tabs[this.visit.tab]?.glide?.(part);
   }
@@ -492,7 +516,6 @@ export class Explorer {
   close() {
     this.transport.pause();
     this.closing.abort();
-    cancelAnimationFrame(this.frame);
     this.root.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.purge(plot));
   }
 }

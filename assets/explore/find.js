@@ -1,6 +1,6 @@
 /* Finding an event of the whole run: by its label, process, kind, channel, snapshot, or what its message carries. */
 
-import { el, field, fillMenu, setText } from "./page/dom.js";
+import { el, field, fillMenu, ownName, setText } from "./page/dom.js";
 import { keepsKeys } from "./page/keys.js";
 
 const FOUND_LISTED = 50; // at most this many of the events found are listed
@@ -9,12 +9,13 @@ export class Find {
   constructor(explorer) {
     this.explorer = explorer;
     const again = () => this.search();
-    const keys = { role: "combobox", "aria-expanded": "true", "aria-controls": "cc-found", "aria-autocomplete": "list" };
+    const list = ownName("cc-found");
+    const keys = { role: "combobox", "aria-expanded": "true", "aria-controls": list, "aria-autocomplete": "list" };
     this.text = el("input", { type: "text", placeholder: "a label, body, process, channel or kind", autocomplete: "off", spellcheck: "false", ...keys, oninput: again });
     this.process = el("select", { onchange: again });
     this.kind = el("select", { onchange: again });
     this.count = el("p", { class: "cc-quiet", role: "status" });
-    this.list = el("ul", { id: "cc-found", role: "listbox", "aria-label": "Events found" });
+    this.list = el("ul", { id: list, role: "listbox", "aria-label": "Events found" });
     const close = el("button", { type: "button", class: "cc-clear", "aria-label": "Close", onclick: () => this.shut() }, "×");
     this.node = el(
       "div",
@@ -26,7 +27,7 @@ export class Find {
     );
     explorer.root.append(this.node);
     explorer.tools.find = () => this.open();
-    document.addEventListener("keydown", (event) => this.slash(event), { signal: explorer.closed });
+    explorer.keyboard.addEventListener("keydown", (event) => this.slash(event), { signal: explorer.closed });
   }
 
   show(scene) {
@@ -75,7 +76,7 @@ export class Find {
     const { rows } = events;
     const words = [events.rowWords(row), `at ${rows.process(row)}`].filter(Boolean).join(" ");
     const why = this.query.reasons(row).map(([name, text]) => el("span", { class: "cc-why-found" }, `${name}: ${text}`));
-    return el("li", { role: "option", id: `cc-found-${row}`, onclick: () => this.go(row) },
+    return el("li", { role: "option", id: `${this.list.id}-${row}`, onclick: () => this.go(row) },
       el("strong", {}, events.rowName(row)),
       el("span", { class: "cc-quiet" }, `step ${rows.step[row]}`),
       el("span", {}, words, " ", ...why),

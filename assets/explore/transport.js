@@ -8,7 +8,7 @@ const STEP_MS = 1100; // how long (in milliseconds) a step stays on the screen a
 
 export class Transport {
   constructor(explorer) {
-    const { root, closed: signal } = explorer;
+    const { root, closed: signal, keyboard } = explorer;
     this.explorer = explorer;
     this.root = root;
     this.step = 0;
@@ -24,7 +24,7 @@ export class Transport {
       button.addEventListener("click", () => this.press(button.dataset.go));
     });
     this.slider.addEventListener("input", () => this.move(Number(this.slider.value)));
-    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    keyboard.addEventListener("keydown", (event) => this.key(event), { signal });
   }
 
   /** @param time of the step; null while it is not known yet, undefined where steps have no times */

@@ -9,6 +9,7 @@ A module has
                         left out: not at all
     OPTIONS             its options (diagrams.export_options); may be left out
     ORDER               a number that sorts the menu; may be left out: then it is at the end
+    DRAWS_ROWS          whether it can draw several runs as one figure (diagrams/row.py); may be left out: it cannot
     IS_LONG             whether a file may take many seconds, as one with a picture of every step does; may be left out.
                         Short ones are made first.
     export(scene, view) -> bytes
@@ -23,7 +24,7 @@ import pkgutil
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from diagrams.export_options import DRAWING, SHARED, Option, for_log
+from diagrams.export_options import DRAWING, FIGURES, OF_ONE_RUN, SHARED, Option, for_log, for_row, for_run
 from diagrams.scene import Scene
 from diagrams.view import Value, View
 from sim.core.errors import InputError
@@ -58,6 +59,18 @@ def is_long(name: str) -> bool:
     return getattr(exporter(name), "IS_LONG", False)
 
 
+def draws_rows(name: str) -> bool:
+    """Whether the format called `name` can draw several runs as one figure."""
+    return getattr(exporter(name), "DRAWS_ROWS", False)
+
+
+def check_draws_rows(name: str) -> None:
+    """Raises InputError unless the format called `name` can draw several runs as one figure."""
+    if not draws_rows(name):
+        able = ", ".join(filter(draws_rows, formats()))
+        raise InputError(f"the format {name} holds one run; for several algorithms as one figure take one of {able}")
+
+
 def options_of(name: str) -> tuple[Option, ...]:
     """The options of the format called `name`."""
     return getattr(exporter(name), "OPTIONS", ())
@@ -75,8 +88,16 @@ def read_options(name: str, given: Mapping[str, str]) -> dict[str, Any]:
     return {option: known[option].read(text) for option, text in given.items()}
 
 
-def check_meant(name: str, asked: Mapping[str, Value]) -> None:
-    """Raises InputError for an option that is given although it means nothing to the drawing that is asked for."""
+def check_meant(name: str, asked: Mapping[str, Value], *, is_row: bool = False) -> None:
+    """Raises InputError for an option that is given although it means nothing to the drawing that is asked for.
+
+    `is_row`: several runs are drawn.
+    """
+    if FIGURES.name in asked and not is_row:
+        raise InputError(f"--{FIGURES.name}: a table compares several algorithms; name them (--algorithms A,B,C)")
+    for option in OF_ONE_RUN if is_row else ():
+        if option.name in asked:
+            raise InputError(f"--{option.name}: means nothing to several algorithms in one figure; leave it out")
     drawings = [option for option in options_of(name) if option.name == DRAWING.name]
     drawing = asked.get(DRAWING.name, DRAWING.default)
     for option in options_of(name) if drawings else ():
@@ -85,8 +106,12 @@ def check_meant(name: str, asked: Mapping[str, Value]) -> None:
             raise InputError(f"--{option.name}: means nothing to the drawing {drawing}; leave it out, or take {other}")
 
 
-def offered(*, of_log: bool = False) -> list[dict[str, Any]]:
-    """The formats with their options, as the page's menu needs them; for a run, or for a window of a log."""
+def offered(*, of_log: bool = False, of_row: bool = False) -> list[dict[str, Any]]:
+    """The formats with their options, as the page's menu needs them.
+
+    For a run, for a window of a log, or for a row of runs, which not every format can draw.
+    """
+    asked = for_row if of_row else for_log if of_log else for_run
     return [
         {
             "name": name,
@@ -94,7 +119,8 @@ def offered(*, of_log: bool = False) -> list[dict[str, Any]]:
             "suffix": exporter(name).SUFFIX,
             "for": exporter(name).FOR,
             "preview": getattr(exporter(name), "PREVIEW", None),
-            "options": [option.to_json() for option in (for_log(options_of(name)) if of_log else options_of(name))],
+            "options": [option.to_json() for option in asked(options_of(name))],
         }
         for name in formats()
+        if draws_rows(name) or not of_row
     ]

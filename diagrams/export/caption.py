@@ -24,6 +24,7 @@ SUFFIX = ".txt"
 MEDIA_TYPE = "text/plain; charset=utf-8"
 PREVIEW = "text"
 ORDER = 55
+DRAWS_ROWS = True
 
 PLAIN, LATEX = "plain", "latex"
 MARKUP = menu("markup", "Written as", ((PLAIN, "plain text"), (LATEX, "LaTeX")), PLAIN)

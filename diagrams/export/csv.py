@@ -23,6 +23,6 @@ def export(scene: Scene, view: View) -> bytes:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(EVENT_TYPES)
-    for event in scene.execution.events:
+    for event in scene.execution.table:
         writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in event])
     return text.getvalue().encode("utf-8")

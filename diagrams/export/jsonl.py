@@ -17,5 +17,5 @@ ORDER = 110
 
 def export(scene: Scene, view: View) -> bytes:
     """A line for each row of the table, with all columns, null or not. UTF-8."""
-    lines = (json.dumps(event._asdict(), ensure_ascii=False) for event in scene.execution.events)
+    lines = (json.dumps(event._asdict(), ensure_ascii=False) for event in scene.execution.table)
     return "".join(f"{line}\n" for line in lines).encode("utf-8")

@@ -22,7 +22,7 @@ SCHEMA = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in 
 
 def export(scene: Scene, view: View) -> bytes:
     """The event table as a Parquet file; every column may be null."""
-    columns = zip(*scene.execution.events, strict=True)
+    columns = zip(*scene.execution.table, strict=True)
     table = pyarrow.table(list(columns) or [()] * len(SCHEMA), schema=SCHEMA)
     file = BytesIO()
     parquet.write_table(table, file)

@@ -24,6 +24,7 @@ SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
 PREVIEW = "svg"  # which has no limit of dots
 ORDER = 30
+DRAWS_ROWS = True
 OPTIONS = PICTURE
 
 

@@ -20,6 +20,7 @@ SUFFIX = ".png"
 MEDIA_TYPE = "image/png"
 PREVIEW = "png"
 ORDER = 20
+DRAWS_ROWS = True
 OPTIONS = PICTURE
 
 SCALE = 2  # dots for a pixel of a screen

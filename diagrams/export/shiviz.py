@@ -6,7 +6,7 @@ Each event is two lines, in the form that ShiViz's default expression parses:
 
 ShiViz wants each event of a host to raise the host's own entry by one, so recordings, which are logged too, count as
 local events. Between application events the clocks give the same happened-before as sim.theory.causality (Fidge 1988,
-Mattern 1989).
+Mattern 1989). What recoveries have taken back is left out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, COPIED, INTERNAL, RECEIVE, RECORD, SEND, Event
+from sim.theory.surviving import is_gone
 
 TITLE = "ShiViz log"
 FOR = "For ShiViz, another viewer of executions: the whole run as a log with vector clocks."
@@ -33,8 +34,8 @@ Clock = dict[str, int]
 
 def export(scene: Scene, view: View) -> bytes:
     """The log in UTF-8, in the order of the run. Raises InputError where the clocks would not fit into memory."""
-    kinds = {*APPLICATION_KINDS, RECORD}
-    logged = [event for event in scene.execution.events if event.kind in kinds or event.kind == COPIED]
+    kinds = {*APPLICATION_KINDS, RECORD, COPIED}
+    logged = [event for event in scene.execution.events if event.kind in kinds and not is_gone(event)]
     if len(logged) * len(scene.lanes) > MOST_ENTRIES:
         raise InputError(
             f"a ShiViz log of {len(logged)} events of {len(scene.lanes)} processes would hold more than "
@@ -55,7 +56,7 @@ def _clocked(events: list[Event]) -> Iterator[tuple[Event, Clock]]:
             continue
         clock = dict(now.get(event.process, {}))
         if event.kind == RECEIVE:
-            for process, count in sent[event.message_id].items():
+            for process, count in sent.get(event.message_id, {}).items():  # a recovery may have taken the send back
                 clock[process] = max(count, clock.get(process, 0))
         clock[event.process] = clock.get(event.process, 0) + 1
         now[event.process] = clock
@@ -69,7 +70,7 @@ def _text(event: Event) -> str:
     if event.kind == RECORD:
         text = f"records its state for {event.snapshot_id}"
     elif event.kind == INTERNAL:
-        text = f"{event.label}"
+        text = f"{event.label}" if event.body is None else f"{event.label}: {event.kind}"  # else it looks like a clock
     else:
         text = f"{event.label}: {event.kind} on {event.channel}"
     text += f" {event.body}" if event.body is not None else ""

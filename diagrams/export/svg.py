@@ -18,6 +18,7 @@ SUFFIX = ".svg"
 MEDIA_TYPE = "image/svg+xml"
 PREVIEW = "svg"
 ORDER = 10
+DRAWS_ROWS = True
 OPTIONS = PICTURE
 
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first is built into vl-convert

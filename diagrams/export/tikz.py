@@ -31,6 +31,7 @@ SUFFIX = ".tex"
 MEDIA_TYPE = "application/x-tex"
 PREVIEW = "svg text"
 ORDER = 50
+DRAWS_ROWS = True
 
 COLUMN = "80mm"  # the width where none is given; a column of LaTeX's own article is 80.6 mm wide, and its page 165 mm
 _OWN = {

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled.listed import is_listed, snapshot_ids
+from pipeline.store.schema import WITHOUT_RECOVERY, WITHOUT_STORAGE
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.document.scenario import Scenario
 from sim.run.snapshots import COMPLETE
@@ -91,14 +92,14 @@ class Compiled:
                 continue
             events, steps, messages, peak, *_ = of_run
             run = {"events": events, "steps": steps, "duration": duration, "messages": messages, "in_flight_peak": peak}
-            run |= {"faults": 0, "lost": 0}
+            run |= {"faults": 0, "lost": 0, **WITHOUT_RECOVERY}
             rows = []
             for number in sorted(range(len(ids)), key=lambda number: of_snapshots[number][0]):  # as they began
                 _, recorded, size, markers, slowest, _ = of_snapshots[number]
                 rows.append({
                     **run, "snapshot_id": ids[number], "initiators": starts[number], "latency": latencies[number],
                     "recorded_messages": recorded, "recorded_bytes": size, "markers": markers,
-                    "slowest": names[slowest], **always,
+                    "slowest": names[slowest], **WITHOUT_STORAGE, **always,
                 })  # fmt: skip
             yield rows or [{**run, "failed": False}]
 

@@ -1,13 +1,18 @@
-"""Queries about one execution in an event table of any size: its windows, and how many events it has."""
+"""Queries about one execution in an event table of any size: windows, numbers of events, what is left."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy
 import pyarrow
 from pyarrow import compute
 from pyarrow.dataset import Expression, field
 
+from pipeline.cuts.event_columns import DECIDE, Names, numbers_of, row_groups, texts_of
+from pipeline.cuts.sends import NEVER, Bools, Sends
+from pipeline.cuts.surviving import surviving_line
 from pipeline.store.folder import Store
 from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, Event
 
@@ -23,6 +28,59 @@ def window(store: Store, run_id: int, first_row: int, rows: int) -> list[Event]:
     is_wanted = (field("run_id") == run_id) & (field("row") >= first_row) & (field("row") < first_row + rows)
     found = store.rows("events").to_table([*EVENT_TYPES], is_wanted).sort_by("row")
     return [Event(*cells) for cells in zip(*(column.to_pylist() for column in found.columns), strict=True)]
+
+
+class WhatIsLeft:
+    """What is left of execution `run_id` after its recoveries, and without the messages that it has lost.
+
+    Raises InputError if there is no table.
+    """
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._names = Names()
+        groups = [group for group in row_groups(store, DECIDE) if group.first <= run_id <= group.last]
+        self._line = surviving_line(groups, numpy.array([run_id]), self._names)
+
+    def events(self, rows: Sequence[Event]) -> list[Event]:
+        """The application events among `rows` that survive."""
+        own = [row for row in rows if row.kind in APPLICATION_KINDS]
+        return [
+            row for row, is_gone in zip(own, self._gone((r.process, r.index) for r in own), strict=True) if not is_gone
+        ]
+
+    def receipts(self, rows: Sequence[Event]) -> list[Event]:
+        """The receives among `rows` whose sends survive."""
+        ends = (((row.channel or "").partition("->")[0], row.peer_index) for row in rows)
+        return [row for row, is_gone in zip(rows, self._gone(ends), strict=True) if not is_gone]
+
+    def _gone(self, events: Iterable[tuple[str, int | None]]) -> Bools:
+        """Whether the events with these processes and indices are gone."""
+        pairs = [(self._names.code(process), index or 0) for process, index in events]
+        name, index = numpy.array(pairs, numpy.int32).reshape(-1, 2).T
+        if self._line is None:
+            return numpy.zeros(len(pairs), bool)
+        return self._line.are_gone(numpy.zeros(len(pairs), numpy.int32), name, index)
+
+    def sends(self, rows: pyarrow.RecordBatch) -> pyarrow.Table:
+        """The messages of sends that survive and are not lost: their channel, peer_index and message_id.
+
+        `rows` has the columns process, index and these three. A receive that is gone is none.
+        """
+        channels = Names()
+        channel = channels.codes(texts_of(rows, "channel"))
+        targets = [self._names.code(name.partition("->")[2]) for name in channels.all]
+        sends = Sends(
+            numpy.zeros(len(rows), numpy.int32), self._names.codes(texts_of(rows, "process")),
+            numpy.array([*targets, -1], numpy.int32)[channel], channel,
+            numbers_of(rows, "index", "int32"), numbers_of(rows, "peer_index", "int32", NEVER),
+            numbers_of(rows, "message_id", "int64"),
+        )  # fmt: skip
+        own = sends if self._line is None else self._line.among(sends)
+        return pyarrow.table({
+            "channel": pyarrow.array(channels.all, pyarrow.string()).take(pyarrow.array(own.channel)),
+            "peer_index": pyarrow.array(own.peer, mask=own.peer == NEVER),
+            "message_id": own.message,
+        })  # fmt: skip
 
 
 def row_count(store: Store, run_id: int) -> int:

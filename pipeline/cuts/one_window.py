@@ -4,6 +4,9 @@ The rows of an execution are in a causal order, so those before any row form a c
 violates a cut through the window is sent and received in the window. What a channel holds at such a cut is what it held
 when the window begins, without what is received in the window and inside the cut; and what the window itself adds.
 
+After recoveries all this is about what is left of the execution: an event that is gone is no part of a window, and lost
+messages are in no channel. So the indices of its events may have gaps.
+
 All this takes scans of a few columns, which ask no Spark: of what waits in a channel, only the first is kept in memory.
 """
 
@@ -19,6 +22,7 @@ from pyarrow import compute
 from pyarrow.dataset import field
 
 from pipeline.cuts import one_execution
+from pipeline.cuts.one_execution import WhatIsLeft
 from pipeline.store.folder import Store
 from pipeline.store.schema import arrow_schema
 from sim.core.deadline import check
@@ -56,42 +60,45 @@ class LogWindow(NamedTuple):
 def log_window(store: Store, run_id: int, processes: Sequence[str], first_row: int, rows: int) -> LogWindow:
     """The application events of execution `run_id` that lie in `rows` rows from `first_row` on, each with all its rows.
 
-    An event of which only a part lies there is left out. Raises InputError if there is no table.
+    An event of which only a part lies there is left out, and so is one that a recovery has taken back. Raises
+    InputError if there is no table.
     """
-    own = _whole_events(one_execution.window(store, run_id, max(0, first_row - 1), rows + 2), first_row, rows)
+    left = WhatIsLeft(store, run_id)
+    around = one_execution.window(store, run_id, max(0, first_row - 1), rows + 2)
+    own = left.events(_whole_events(around, first_row, rows))
     begin = own[0].row if own else first_row
     before = dict.fromkeys(processes, 0) | one_execution.event_counts_before(store, run_id, begin)
-    receipts = _receipts_from_before(own)
-    return LogWindow(own, before, _held(store, run_id, begin, before, receipts), receipts)
+    receipts = _receipts_from_before(own, left)
+    return LogWindow(own, before, _held(store, run_id, begin, before, receipts, left), receipts)
 
 
 def _whole_events(around: Sequence[Event], first_row: int, rows: int) -> list[Event]:
     """The application rows of the range whose events have no row beside it; `around` has a row more on each side."""
     inside = range(first_row, first_row + rows)
-    cut_off = {(row.process, row.index) for row in around if row.row not in inside}
-    return [
-        row
-        for row in around
-        if row.row in inside and row.kind in APPLICATION_KINDS and (row.process, row.index) not in cut_off
-    ]
+    events = [row for row in around if row.kind in APPLICATION_KINDS]
+    cut_off = {(row.process, row.index) for row in events if row.row not in inside}
+    return [row for row in events if row.row in inside and (row.process, row.index) not in cut_off]
 
 
-def _receipts_from_before(rows: Sequence[Event]) -> dict[str, list[Event]]:
+def _receipts_from_before(rows: Sequence[Event], left: WhatIsLeft) -> dict[str, list[Event]]:
     sent = {row.message_id for row in rows if row.kind in (SEND, COPIED)}
+    receives = [
+        row for row in rows if row.kind == RECEIVE and row.peer_index is not None and row.message_id not in sent
+    ]
+    last = {row.message_id: row for row in receives}  # of those of one message
     found: dict[str, list[Event]] = {}
-    for row in rows:
-        if row.kind == RECEIVE and row.peer_index is not None and row.message_id not in sent:
-            found.setdefault(row.channel or "", []).append(row)
+    for row in left.receipts([row for row in receives if last[row.message_id] is row]):
+        found.setdefault(row.channel or "", []).append(row)
     return found
 
 
 def _held(
-    store: Store, run_id: int, row: int, before: Mapping[str, int], receipts: Mapping[str, Sized]
+    store: Store, run_id: int, row: int, before: Mapping[str, int], receipts: Mapping[str, Sized], left: WhatIsLeft
 ) -> dict[str, Held]:
     """The messages that are sent before a row and not received before it; the rows of `receipts` receive some later."""
     sizes = Counter[str]()
     first = _NO_SENDS
-    for sends in _waiting(store, run_id, row, before):
+    for sends in _waiting(store, run_id, row, before, left):
         check()
         counted = sends.group_by("channel").aggregate([([], "count_all")]).to_pylist()
         sizes.update({channel["channel"]: channel["count_all"] for channel in counted})
@@ -103,16 +110,18 @@ def _held(
     return {name: Held(sizes[name], [names[message] for message in own]) for name, own in messages.items()}
 
 
-def _waiting(store: Store, run_id: int, row: int, before: Mapping[str, int]) -> Iterator[pyarrow.Table]:
+def _waiting(
+    store: Store, run_id: int, row: int, before: Mapping[str, int], left: WhatIsLeft
+) -> Iterator[pyarrow.Table]:
     """The sends of the messages that wait in a channel at a row, in parts: channel, peer_index, message_id."""
-    columns = _NO_SENDS.column_names
+    columns = ["process", "index", *_NO_SENDS.column_names]
     is_sent = (field("run_id") == run_id) & (field("row") < row) & _SENDS
-    for sends in store.rows("events").to_batches(columns=columns, filter=is_sent):
-        channels = sends.column("channel").dictionary_encode()
+    for rows in store.rows("events").to_batches(columns=columns, filter=is_sent):
+        sends = left.sends(rows)
+        channels = sends["channel"].combine_chunks().dictionary_encode()
         known = [before.get(name.partition("->")[2], 0) for name in channels.dictionary.to_pylist()]
         limit = pyarrow.array(known, pyarrow.int64()).take(channels.indices)
-        is_open = compute.greater(sends.column("peer_index"), limit).fill_null(True)
-        yield pyarrow.Table.from_batches([sends.filter(is_open)])
+        yield sends.filter(compute.greater(sends["peer_index"], limit).fill_null(True))
 
 
 def _first_of_each(waiting: pyarrow.Table, receipts: Mapping[str, Sized]) -> pyarrow.Table:

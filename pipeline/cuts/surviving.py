@@ -51,12 +51,13 @@ class Surviving:
 
     def among(self, sends: Sends) -> Sends:
         """The sends that survive and are not lost; the index of a receive that is gone becomes NEVER."""
-        own = sends.where(~self._are_gone(sends.run, sends.source, sends.index))
-        is_gone = self._are_gone(own.run, own.target, own.peer) & (own.peer != NEVER)
+        own = sends.where(~self.are_gone(sends.run, sends.source, sends.index))
+        is_gone = self.are_gone(own.run, own.target, own.peer) & (own.peer != NEVER)
         own = own._replace(peer=numpy.where(is_gone, NEVER, own.peer).astype(numpy.int32))
         return own.where((own.peer != NEVER) | ~self._have_ended(own))
 
-    def _are_gone(self, run: Codes, name: Codes, index: Codes) -> Bools:
+    def are_gone(self, run: Codes, name: Codes, index: Codes) -> Bools:
+        """Whether events are gone, by run, name and index."""
         if not len(self._after):
             return numpy.zeros(len(run), bool)
         key = (self._pair(run, name) << 32) + index + _HALF

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pipeline.ensembles import parameter_values
-from pipeline.ensembles.grid import NO, YES, Grid
+from pipeline.ensembles.grid import NO, SETTINGS, YES, Grid
 from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
@@ -78,10 +78,14 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
     for base in _bases(grid):
         for values in itertools.product(*grid.parameters.values()):
             parameters = {**base.parameters, **dict(zip(grid.parameters, values, strict=True))}
-            rest = (grid.delays, grid.marker_delays, grid.initiators, *grid.rates.values(), grid.fifo, grid.algorithms)
-            for delay, marker_delay, initiators, *rates, fifo, algorithm in itertools.product(
+            rest = (
+                grid.delays, grid.marker_delays, grid.initiators, *grid.rates.values(), *grid.settings.values(),
+                grid.fifo, grid.algorithms,
+            )  # fmt: skip
+            for delay, marker_delay, initiators, *numbers, fifo, algorithm in itertools.product(
                 *(listed or own for listed in rest)
             ):
+                rates, settings = numbers[: len(grid.rates)], numbers[len(grid.rates) :]
                 given = {name: rate for name, rate in zip(grid.rates, rates, strict=True) if rate is not None}
                 is_own = algorithm in (None, base.algorithm)
                 draft = replace(
@@ -94,7 +98,24 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
                     fault_rates=replace(base.fault_rates, **given),
                     not_fifo=_NOT_FIFO.get(fifo, base.not_fifo),
                 )
-                yield draft, initiators or 0
+                yield _with_settings(draft, dict(zip(grid.settings, settings, strict=True))), initiators or 0
+
+
+def _with_settings(scenario: Scenario, settings: Mapping[str, float | None]) -> Scenario:
+    """`scenario` with these settings of its services (SETTINGS; None: its own). Raises InputError."""
+    given: dict[str, dict[str, float]] = {"storage": {}, "coordinator": {}}
+    for option, value in settings.items():
+        if value is not None:
+            table, name = SETTINGS[option]
+            given[table][name] = value
+    if given["coordinator"] and scenario.coordinator is None:
+        raise InputError("--checkpoint-interval: there is no coordinator; choose a scenario that has one")
+    own = {table: {**(getattr(scenario, table) or {}), **values} for table, values in given.items() if values}
+    return replace(
+        scenario,
+        storage=own.get("storage", scenario.storage),
+        coordinator=own.get("coordinator", scenario.coordinator),
+    )
 
 
 def _refuse_without_fifo(grid: Grid, drafts: Sequence[_Draft]) -> None:

@@ -16,7 +16,8 @@ import pyarrow
 
 from pipeline.ensembles.both_ways import quick_rows
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import ALL, SAMPLE, Grid
+from pipeline.ensembles.costs import with_costs
+from pipeline.ensembles.grid import ALL, SAMPLE, YES, Grid
 from pipeline.ensembles.measure import Row, describe, measure
 from pipeline.ensembles.rerun import scenario_of
 from pipeline.store.folder import Store
@@ -34,13 +35,14 @@ MOST_ROWS = 500_000  # event rows in a chunk, as estimated; a worker holds all o
 
 
 class Plan(NamedTuple):
-    """What workers need: where parts go, the cells' documents, and how runs are divided into chunks of `size` runs.
+    """What workers need: where parts go (None: rows are kept nowhere), the cells' documents, and how runs are divided
+    into chunks of `size` runs.
 
     Run r of cell c has run_id c * runs + r and seed `seed` + r. For `events` see Grid. `by_numba`: whether
-    the compiled kernel may do what it can.
+    the compiled kernel may do what it can. `costs`: whether the costs of snapshots are measured, which it cannot.
     """
 
-    into: Addition
+    into: Addition | None
     scenario: str | None
     workload: str
     documents: tuple[str, ...]
@@ -49,6 +51,7 @@ class Plan(NamedTuple):
     events: str
     size: int
     by_numba: bool = True
+    costs: bool = False
 
     @property
     def run_count(self) -> int:
@@ -80,14 +83,14 @@ def run_ids_of(part: str) -> range:
     return range(int(found[1]), int(found[2]) + 1) if found else range(0)
 
 
-def plan_of(store: Store, grid: Grid) -> Plan:
+def plan_of(store: Store | None, grid: Grid) -> Plan:
     """The plan of `grid`, the same at every call. Raises InputError for an invalid grid."""
-    cells = cells_of(grid)
+    cells, costs = cells_of(grid), grid.costs == YES
     size = min(max(LEAST_RUNS, grid.run_count // CHUNKS), MOST_RUNS)
     size = max(size, -(-grid.run_count // MOST_CHUNKS))
     size = max(1, min(size, MOST_ROWS // max(1, *(cell.rows for cell in cells))))
     return Plan(
-        into=store.adding(),
+        into=None if store is None else store.adding(),
         scenario=None if grid.scenario is None else grid.name,
         workload=grid.workload,
         documents=tuple(cell.document for cell in cells),
@@ -95,6 +98,8 @@ def plan_of(store: Store, grid: Grid) -> Plan:
         seed=grid.seed,
         events=grid.events,
         size=size,
+        by_numba=not costs,
+        costs=costs,
     )
 
 
@@ -103,6 +108,7 @@ def plan_of(store: Store, grid: Grid) -> Plan:
 
 def carry_out(plan: Plan, chunk: int) -> None:
     """Carries out the runs of a chunk and writes their parts. Raises InputError if they cannot be written."""
+    assert plan.into is not None
     rows: list[Row] = []
     kept: list[tuple[int, list[Event]]] = []
     by_numba, disputed = _by_numba(plan, plan.run_ids(chunk))
@@ -111,7 +117,7 @@ def carry_out(plan: Plan, chunk: int) -> None:
         found, execution = (by_numba[run_id], None) if run_id in by_numba else measured(plan, run_id, engine)
         has_events = execution is not None and _wants_events(plan, run_id, found)
         if execution is not None and has_events:
-            kept.append((run_id, execution.events))
+            kept.append((run_id, execution.table))
         rows += ({**row, "has_events": has_events} for row in found)
     if kept:
         plan.into.write_part("events", plan.part(chunk), event_table(kept))
@@ -125,7 +131,8 @@ def measured(plan: Plan, run_id: int, engine: str = PYTHON) -> tuple[list[Row], 
     row |= describe(scenario)
     try:
         execution = run(scenario)
-        return [{**row, **found} for found in measure(execution)], execution
+        rows = measure(execution)
+        return [{**row, **found} for found in (with_costs(execution, rows) if plan.costs else rows)], execution
     except Exception as problem:  # an error in a user's algorithm fails its run, not the ensemble
         words = str(problem) if isinstance(problem, InputError) else f"{type(problem).__name__}: {problem}"
         return [{**row, "failed": True, "error": words}], None

@@ -48,6 +48,11 @@ OPTIONS: Mapping[str, str] = {
     "lose": "the share of all messages that the network loses: 0.05 is one in 20 (default: none)",
     "copy": "the share of all messages that the network delivers twice (default: none)",
     "faults_until": f"the time after which nothing more fails at random (default: {UNTIL:g})",
+    "storage_bandwidth": "bytes that the storage takes per time unit (default: as many as come)",
+    "storage_limit": "uploads that the storage takes at a time; to one more it answers 503 (0: any number)",
+    "storage_jitter": "a process waits a random time before it uploads, at most so long: 0..0.5:0.1",
+    "checkpoint_interval": "time units from one snapshot of the scenario's coordinator to the next (0: none)",
+    "costs": "whether what snapshots cost is measured, against the same run without them: yes takes twice the time",
     "runs": "of each cell",
     "seed": "of a cell's first run; the next ones follow",
     "events": "whose events are kept: sample (of each cell's first run, and of every run that fails), all or none",
@@ -55,16 +60,32 @@ OPTIONS: Mapping[str, str] = {
 # The values of options that are not given; with a scenario, only `runs` and `events` have a default.
 DEFAULTS: Mapping[str, str] = {
     "topology": "complete", "processes": "8", "delay": "uniform:1:9", "marker_delay": parameter_values.SAME,
-    "fifo": YES, "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "runs": "100", "seed": "0",
-    "events": SAMPLE,
+    "fifo": YES, "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "costs": NO, "runs": "100",
+    "seed": "0", "events": SAMPLE,
 }  # fmt: skip
 # The options for the rates of random faults, by their names in a scenario's [fault_rates].
 RATES: Mapping[str, str] = {
     "crash": "crash", "restart": "restart", "sever": "sever", "mend": "mend", "lose": "lose",
     "copy": "copy", "until": "faults_until",
 }  # fmt: skip
+# The options for what the services of a scenario are told: the table of each, and its name there.
+SETTINGS: Mapping[str, tuple[str, str]] = {
+    "storage_bandwidth": ("storage", "bandwidth"), "storage_limit": ("storage", "limit"),
+    "storage_jitter": ("storage", "jitter"), "checkpoint_interval": ("coordinator", "interval"),
+}  # fmt: skip
 # What may be given beside a scenario.
-_WITH_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", *RATES.values(), "runs", "seed", "events")
+_WITH_SCENARIO = (
+    "delay",
+    "marker_delay",
+    "fifo",
+    "algorithm",
+    *RATES.values(),
+    *SETTINGS,
+    "costs",
+    "runs",
+    "seed",
+    "events",
+)
 
 
 @dataclass(frozen=True)
@@ -72,9 +93,11 @@ class Grid:
     """Every combination of the listed values, `runs` times each. An empty list means the scenario's own value.
 
     `scenario` is TOML, `name` its name or that of the workload. Delays and topologies are texts as parameter_values
-    writes them; `fifo` holds YES and NO. `crash` to `faults_until` are the rates of random faults (FaultRates).
+    writes them; `fifo` holds YES and NO. `crash` to `faults_until` are the rates of random faults (FaultRates);
+    `storage_bandwidth` to `checkpoint_interval` are what the services are told (SETTINGS).
     Snapshots start at time `at` (None: spread evenly over the run). The seeds are
-    `seed`, `seed` + 1, and so on. `events` says whose events are kept (SAMPLE, ALL or NONE): see OPTIONS.
+    `seed`, `seed` + 1, and so on. `costs` says whether what snapshots cost is measured (YES or NO), `events` whose
+    events are kept (SAMPLE, ALL or NONE): see OPTIONS.
     """
 
     name: str
@@ -97,6 +120,11 @@ class Grid:
     lose: tuple[float, ...] = ()
     copy: tuple[float, ...] = ()
     faults_until: tuple[float, ...] = ()
+    storage_bandwidth: tuple[float, ...] = ()
+    storage_limit: tuple[int, ...] = ()
+    storage_jitter: tuple[float, ...] = ()
+    checkpoint_interval: tuple[float, ...] = ()
+    costs: str = NO
     runs: int = 1
     seed: int = 0
     events: str = SAMPLE
@@ -108,7 +136,7 @@ class Grid:
         Raises InputError, which names the option, for values that cannot be read, and for a grid that is too big.
         """
         if "scenario" in given:
-            plain = {key: text for key, text in DEFAULTS.items() if key in ("runs", "events")}
+            plain = {key: text for key, text in DEFAULTS.items() if key in ("costs", "runs", "events")}
         else:
             plain = {"workload": "bank", **DEFAULTS}
         grid = cls(**_read_fields({**plain, **given}, parameters or {}))
@@ -124,7 +152,7 @@ class Grid:
         """The number of cells."""
         listed = (
             self.topologies, self.processes, self.delays, self.marker_delays, self.fifo, self.algorithms,
-            self.initiators, *self.rates.values(), *self.parameters.values(),
+            self.initiators, *self.rates.values(), *self.settings.values(), *self.parameters.values(),
         )  # fmt: skip
         return math.prod(len(values) for values in listed if values)
 
@@ -132,6 +160,11 @@ class Grid:
     def rates(self) -> dict[str, tuple[float, ...]]:
         """The listed rates of random faults, by their names in a scenario's [fault_rates]."""
         return {name: getattr(self, option) for name, option in RATES.items()}
+
+    @property
+    def settings(self) -> dict[str, tuple[float, ...]]:
+        """The listed settings of services, by their options (SETTINGS)."""
+        return {option: getattr(self, option) for option in SETTINGS}
 
     @property
     def run_count(self) -> int:
@@ -235,7 +268,9 @@ _IS_RIGHT: Mapping[str, Callable[[Any], bool]] = {
     "initiators": _is_list_of(_is_whole(1, MOST_PROCESSES)),
     "snapshots": _is_whole(0, MOST_SNAPSHOTS),
     "at": lambda value: value is None or (isinstance(value, int | float) and 0 <= value < MOST_NUMBER),
-    **dict.fromkeys(RATES.values(), _is_list_of(_is_rate)),
+    **dict.fromkeys((*RATES.values(), *SETTINGS), _is_list_of(_is_rate)),
+    "storage_limit": _is_list_of(_is_whole(0, MOST_NUMBER)),
+    "costs": lambda value: value in (YES, NO),
     "runs": _is_whole(1, MOST_RUNS),
     "seed": _is_whole(-MOST_NUMBER, MOST_NUMBER),
     "events": lambda value: value in (SAMPLE, ALL, NONE),
@@ -330,7 +365,9 @@ _READERS: Mapping[str, tuple[str, Reader]] = {
     "initiators": ("initiators", partial(parameter_values.whole_numbers, least=1, most=MOST_PROCESSES)),
     "snapshots": ("snapshots", _single(partial(parameter_values.whole_numbers, most=MOST_SNAPSHOTS))),
     "at": ("at", _single(parameter_values.numbers)),
-    **{option: (option, parameter_values.numbers) for option in RATES.values()},
+    **{option: (option, parameter_values.numbers) for option in (*RATES.values(), *SETTINGS)},
+    "storage_limit": ("storage_limit", parameter_values.whole_numbers),
+    "costs": ("costs", _single(partial(parameter_values.names, known=(YES, NO)))),
     "runs": ("runs", _single(partial(parameter_values.whole_numbers, least=1, most=MOST_RUNS))),
     "seed": ("seed", _single(partial(parameter_values.whole_numbers, most=MOST_NUMBER - MOST_RUNS))),
     "events": ("events", _single(partial(parameter_values.names, known=(SAMPLE, ALL, NONE)))),

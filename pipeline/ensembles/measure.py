@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import accumulate, repeat
 from typing import Any
 
-from pipeline.ensembles import parameter_values
-from pipeline.ensembles.grid import RATES
+from pipeline.ensembles import parameter_values, stored
+from pipeline.ensembles.grid import RATES, SETTINGS
 from sim.core.log import KIND, to_json
 from sim.core.model import COPIED, CRASH, DOWN, DROPPED, LOST, RECEIVE, RESENT, RESTART, SEND, UP
 from sim.document.scenario import Scenario
@@ -40,7 +41,20 @@ def describe(scenario: Scenario) -> Row:
         "mean_marker_delay": parameter_values.mean_delay(marker_delay or delay),
         "parameters": json.dumps(scenario.parameters, ensure_ascii=False, sort_keys=True),
         **{RATES[name]: rate for name, rate in asdict(scenario.fault_rates).items()},
+        **_settings(scenario),
     }
+
+
+def _settings(scenario: Scenario) -> Row:
+    """What the services are told: SETTINGS."""
+    found: Row = dict.fromkeys(SETTINGS)
+    if scenario.has_storage:
+        own = scenario.storage_settings()
+        found |= {"storage_limit": own.limit, "storage_jitter": own.jitter}
+        found["storage_bandwidth"] = own.bandwidth if math.isfinite(own.bandwidth) else None
+    if scenario.coordinator is not None:
+        found["checkpoint_interval"] = scenario.coordinator.get("interval", 0.0)
+    return found
 
 
 def measure(execution: Execution) -> list[Row]:
@@ -77,6 +91,7 @@ def _measure_run(execution: Execution) -> Row:
         "in_flight_peak": max(accumulate(map(_IN_FLIGHT_CHANGE.get, kinds, repeat(0)), initial=0)),
         "faults": sum(map(kinds.count, FAULT_KINDS)),
         "lost": kinds.count(LOST),
+        **stored.of_run(execution),
     }
 
 
@@ -93,6 +108,7 @@ def _row(
         "recorded_bytes": sum(len(to_json(body).encode()) for body in recorded),
         "markers": snapshot.markers,
         "slowest": snapshot.slowest,
+        **stored.of_snapshot(execution, snapshot.id, snapshot.began),
         **dict.fromkeys(CHECKS),
         **{verdict.check: verdict.holds for verdict in verdicts},
         "failed": bool(broken),

@@ -142,6 +142,7 @@ def run_on_workers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop:
     """The number of runs of each chunk, as soon as it is done, in order. Ends early when `stop` is set."""
     if not chunks or stop.is_set():
         return
+    assert plan.into is not None
     work = partial(_run_task, plan, chunks)
     kept = "; what was finished is kept: go on later (--resume)"
     try:

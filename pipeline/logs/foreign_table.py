@@ -3,6 +3,10 @@
 A table must have the columns `process`, `kind`, and `message_id` or `channel`. Message ids pair sends with receives;
 without them, the messages of a channel are received in FIFO order. `index` and `peer_index` are computed, and must
 agree with the table's own values.
+
+After a recovery a message may be received again: once more for each `restore` of its receiver. Then the `peer_index` of
+its send is that of the last receive that no restore has taken back (sim/theory/surviving.py). Where a table has no
+epochs, that of a row is the number of restores of its process so far.
 """
 
 from __future__ import annotations
@@ -21,8 +25,12 @@ from sim.document.validate import name_problem
 
 _AS_GIVEN = ("process", "kind", "channel", "label", "body", "snapshot_id", "state_size", "epoch")
 _AT_SOURCE = (*model.SENT, model.FULL, model.COPIED, model.RESENT, model.DROPPED)
-_AT_TARGET = (*model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED, model.ROOM)
-_WITH_INDEX = (model.RECORD, model.COPIED)  # besides application events: how many are inside; which send it is of
+_AT_TARGET = (
+    *model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED, model.ROOM, model.PUT_BACK,
+    model.FENCED,
+)  # fmt: skip
+# Besides application events: how many events are inside; which send it is of; how many events are kept.
+_WITH_INDEX = (model.RECORD, model.COPIED, model.RESTORE)
 
 
 def read_table(columns: Columns, where: Where) -> Reading:
@@ -59,6 +67,7 @@ class _TableReader:
             self._check(row)
         check_processes(len(self.processes()), where(order[0]))
         self._number()
+        self.restores = self._restores()
         self._pair()
         for row in range(len(order)):
             self._check_peer(row)
@@ -123,11 +132,40 @@ class _TableReader:
                 raise self._fail(row, f"index is {given}, but {process} has recorded after {index} events")
             if kind == model.COPIED and given is not None and given > index:
                 raise self._fail(row, f"index is {given}, but {process} has sent {index} events so far; name the send")
+            if kind == model.RESTORE and (given is None or not 0 <= given <= index):
+                raise self._fail(
+                    row,
+                    f"a restore whose index is {given}; give the number of events that {process} keeps, 0 to {index}",
+                )
             if kind not in model.APPLICATION_KINDS or event < 0:
                 event = events
                 events += 1
             self.rows.event.append(event)
             self.rows.index.append(index if kind in model.APPLICATION_KINDS else given if kind in _WITH_INDEX else None)
+
+    def _restores(self) -> dict[str, list[int]]:
+        """The rows of the restores of each process. They fill in the epochs, or have to agree with them."""
+        found: dict[str, list[int]] = defaultdict(list)
+        now: dict[str, int] = defaultdict(int)  # the epoch of each process
+        given = self.given["epoch"]
+        is_given = any(epoch is not None for epoch in given)
+        for row, (process, kind) in enumerate(zip(self.rows.process, self.rows.kind, strict=True)):
+            epoch = (given[row] or 0) if is_given else now[process] + (kind == model.RESTORE)
+            if kind == model.RESTORE:
+                if epoch <= now[process]:
+                    raise self._fail(
+                        row,
+                        f"a restore with epoch {epoch} after epoch {now[process]} of {process}; it begins a later one",
+                    )
+                found[process].append(row)
+            now[process] = max(now[process], epoch)
+            given[row] = epoch
+        return found
+
+    def _is_gone(self, row: int) -> bool:
+        """Whether a later restore of its process keeps fewer events than the index of a row."""
+        later = (own for own in self.restores.get(self.rows.process[row], ()) if own > row)
+        return any((self.rows.index[own] or 0) < (self.rows.index[row] or 0) for own in later)
 
     def _check_peer(self, row: int) -> None:
         given, partner = self.given["peer_index"][row], self.rows.partner[row]
@@ -160,7 +198,7 @@ class _TableReader:
 
     def _pair_ids(self, send: str, receive: str, *, copies: bool | None = None) -> None:
         """`copies`: whether the copies of these messages have an index (None: there are none)."""
-        rows_of: dict[str, dict[Any, int]] = {send: {}, receive: {}}
+        rows_of: dict[str, dict[Any, list[int]]] = {send: defaultdict(list), receive: defaultdict(list)}
         for row, (kind, number) in enumerate(zip(self.rows.kind, self.given["message_id"], strict=True)):
             if kind == model.COPIED and copies == (self.rows.index[row] is not None):
                 kind = send
@@ -170,19 +208,30 @@ class _TableReader:
                 raise self._fail(
                     row, f"a {kind} without message_id, though other rows have one; every message has its own"
                 )
-            if number in rows_of[kind]:
-                first = self.rows.where(rows_of[kind][number])
+            own = rows_of[kind][number]
+            if own and not (kind == model.RECEIVE and len(own) <= self._restores_before(row)):
                 raise self._fail(
-                    row, f"the {kind} of message {number} again, after {first}; every message has its own id"
+                    row,
+                    f"the {kind} of message {number} again, after {self.rows.where(own[-1])}; "
+                    "every message has its own id",
                 )
-            rows_of[kind][number] = row
-        for number, row in rows_of[receive].items():
-            if number not in rows_of[send]:
-                raise self._fail(row, f"receives message {number}, which no row sends; a receive needs its send")
-            self._join(rows_of[send][number], row)
+            own.append(row)
+        for number, found in rows_of[receive].items():
+            for row in sorted(found, key=lambda own: not self._is_gone(own)):  # the last one is the partner
+                if number not in rows_of[send]:
+                    raise self._fail(row, f"receives message {number}, which no row sends; a receive needs its send")
+                self._join(rows_of[send][number][0], row)
+
+    def _restores_before(self, row: int) -> int:
+        return sum(own < row for own in self.restores.get(self.rows.process[row], ()))
 
     def _pair_in_order(self, ends: list[int]) -> None:
         self.how = FIFO
+        if self.restores:
+            raise self._fail(
+                next(iter(self.restores.values()))[0],
+                "after a restore messages are received again; a table with one needs the column message_id",
+            )
         waiting: dict[str, list[int]] = defaultdict(list)
         for row in ends:
             if self.rows.channel[row] is None:
@@ -210,7 +259,7 @@ class _TableReader:
             raise self._fail(
                 receive, f"receives from {rows.channel[receive]} what was sent on {sent}; they have to agree"
             )
-        rows.partner[send], rows.partner[receive] = receive, send
+        rows.partner[send], rows.partner[receive] = -1 if self._is_gone(receive) else receive, send
 
     def _fill_channel(self, row: int) -> None:
         """Makes a send without channel and receive internal."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKAGES = ("sim", "pipeline")  # that workers import
-NEEDED = ("networkx", "numpy", "pyarrow", "regex", "tomli_w")  # that these import on workers
+NEEDED = ("networkx", "numpy", "pyarrow", "regex", "tomli_w", "zstandard")  # that these import on workers
 SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 ASKED = 4  # tasks that look what their workers have
 

@@ -6,5 +6,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 ENSEMBLE = FOLDER / "bank"
+SIZING = FOLDER / "sizing"
 LOG = FOLDER / "order"
 LOG_FILE = FOLDER / "order.log"
+TRADEOFFS = FOLDER / "tradeoffs.json"  # made by `make tradeoffs`

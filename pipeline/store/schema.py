@@ -28,21 +28,49 @@ RUN_TYPES: Types = {
     # the rates of random faults, per time unit, the shares of messages lost and copied, and when the last may begin
     "crash": "float64", "restart": "float64", "sever": "float64", "mend": "float64", "lose": "float64",
     "copy": "float64", "faults_until": "float64",
+    # what the storage is told (null: there is none; a bandwidth that is null has no bound), and the coordinator
+    "storage_bandwidth": "float64", "storage_limit": "int64", "storage_jitter": "float64",
+    "checkpoint_interval": "float64",
     # the run: application events, steps, time of the last step, application messages, most of them in flight at once;
     # crashes, restarts, how often a channel is severed or mended, what the network copies, and what a FIFO layer sends
     # again or drops; messages that are lost, of any kind
     "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
     "faults": "int64", "lost": "int64",
+    # how often the system went back to a stored snapshot; the mean time from the crash (else from the beginning of the
+    # recovery) to the last process that did; application events that were taken back; messages put back into channels
+    "recoveries": "int64", "recovery_time": "float64", "rolled_back": "int64", "put_back": "int64",
     # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers;
     # the process that finished last (null: the snapshot did not complete)
     "status": "string", "latency": "float64", "recorded_messages": "int64", "recorded_bytes": "int64",
     "markers": "int64", "slowest": "string",
+    # what the snapshot cost (null: not asked for), by the names of sim/run/costs.py: times; bytes received between the
+    # first that a process heard of it and the end of its part; control messages, and the bytes of these and of markers,
+    # each with the id of its snapshot; bytes that the algorithm put on messages of the whole run; pages copied (null:
+    # it tells of none); bytes of the recorded states; how much later messages came than without snapshots: on
+    # average, at most, and how many of them; whether what was recorded is a consistent cut, promised or not
+    "end_to_end": "float64", "start_delay": "float64", "alignment": "float64", "blocked_time": "float64",
+    "processed_bytes": "int64", "control_messages": "int64", "control_bytes": "int64", "stamp_bytes": "int64",
+    "copied_pages": "int64", "state_bytes": "int64", "delayed": "float64", "delayed_most": "float64",
+    "delayed_messages": "int64", "consistent_cut": "bool",
+    # the storage (null: there is none): uploads that it refused with 503; whether the manifest is written, how long
+    # after the first recording, and the bytes of all parts and the manifest
+    "refusals": "int64", "committed": "bool", "commit_latency": "float64", "stored_bytes": "int64",
     # the verdict of each check (null: undecided), whether one fails, and the first witness, as `check: witness`
     **dict.fromkeys(CHECKS, "bool"), "failed": "bool", "witness": "string",
     # whether the run's events are in the event table; why it could not run (null: it ran); the version that ran it, and
     # what carried it out: one of ENGINES
     "has_events": "bool", "error": "string", "version": "string", "engine": "string",
 }  # fmt: skip
+
+# The columns of runs that tell of a storage and of recoveries, where there are none.
+WITHOUT_STORAGE = {"refusals": None, "committed": None, "commit_latency": None, "stored_bytes": None}
+WITHOUT_RECOVERY = {"recoveries": 0, "recovery_time": None, "rolled_back": 0, "put_back": 0}
+
+# The columns of runs that are measured only where a grid asks for them (pipeline/ensembles/costs.py).
+COSTS = (
+    "end_to_end", "start_delay", "alignment", "blocked_time", "processed_bytes", "control_messages", "control_bytes",
+    "stamp_bytes", "copied_pages", "state_bytes", "delayed", "delayed_most", "delayed_messages",
+)  # fmt: skip
 
 # In Python; by the compiled kernel; in Python, since the kernel found something else for the first run of the chunk.
 PYTHON, NUMBA, DISPUTED = ENGINES = ("python", "numba", "python, since numba differed")
@@ -67,11 +95,12 @@ CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "strin
 PARAMETERS = (
     "scenario", "workload", "topology", "processes", "channels", "fifo", "algorithm", "initiators", "delay",
     "marker_delay", "mean_delay", "mean_marker_delay", "parameters", "crash", "restart", "sever", "mend",
-    "lose", "copy", "faults_until",
+    "lose", "copy", "faults_until", "storage_bandwidth", "storage_limit", "storage_jitter", "checkpoint_interval",
 )  # fmt: skip
 MEASURES = (
     "latency", "recorded_messages", "recorded_bytes", "markers", "in_flight_peak", "events", "messages", "duration",
-    "faults", "lost",
+    "faults", "lost", "recoveries", "recovery_time", "rolled_back", "put_back", "refusals", "commit_latency",
+    "stored_bytes", *COSTS,
 )  # fmt: skip
 QUANTILES = (0, 10, 50, 90, 100)
 SUMMARY_TYPES: Types = {

@@ -18,11 +18,15 @@ sources may start them in different orders; two barriers then cross, and a proce
 blocked for each, would wait for ever. So a process aligns one snapshot at a time. When a barrier of another one comes
 meanwhile, it records for that one at once, and records what comes on its channels until their barriers come, as Chandy
 and Lamport's process does.
+
+Without alignment (Flink's checkpointing mode "at least once") nothing is blocked: until the last barrier comes, a
+process goes on taking what was sent behind the others, and has it in the state that it records. After a recovery the
+senders send that once more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import ClassVar
@@ -32,6 +36,7 @@ from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.effects import Out
 from sim.core.model import CHANNEL_CLOSED, Channel, Event, Message, Process
 from sim.core.parameters import Parameter
+from sim.core.sizing import Formula, Law, Load
 
 STARTS = RuleClause(
     "A source starts a snapshot",
@@ -66,11 +71,69 @@ CROSSES = RuleClause(
     "A process waits for the barriers of one snapshot at a time. When a barrier of another snapshot comes meanwhile, "
     "the process records for that one at once. From then on it records its other channels until their barriers come.",
 )
+GOES_ON = RuleClause(
+    "A barrier stops nothing",
+    "The process notes that the barrier has come, and goes on with what all its channels bring. What was sent behind "
+    "the barrier is in its state when the last barrier comes and it records: after a recovery that comes once more.",
+)
 PAPER = (
     "P. Carbone, G. Fóra, S. Ewen, S. Haridi and K. Tzoumas, Lightweight Asynchronous Snapshots for Distributed "
     "Dataflows, 2015"
 )
 CYCLES = f"{PAPER}, algorithm 2"
+FLINK = (
+    "P. Carbone, S. Ewen, G. Fóra, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB "
+    "10(12), 2017, section 4"
+)
+
+
+RECORDS_AT = Formula(
+    "A process records",
+    "rec = channels on the longest way from the source × D, where D = max(S, d)",
+    "Carbone et al., 2015, algorithm 1: a process records when the last barrier comes; on a FIFO channel a barrier "
+    "overtakes no message",
+)
+BLOCKED = Formula(
+    "A channel i → j is blocked for",
+    "recⱼ − (recᵢ + D)",
+    "Carbone et al., 2015, algorithm 1: from its barrier until the last barrier of j",
+)
+
+
+class WithoutAlignment(SnapshotAlgorithm):
+    """What `align = false` changes. A process remembers, by snapshot, the channels on which its barrier has come."""
+
+    def aligns_another(self, process: Process, snapshot: str) -> bool:
+        """Nothing is aligned, so that no two snapshots are in each other's way."""
+        return False
+
+    def wait_for_others(self, process: Process, channel: Channel, snapshot: str, out: Out) -> None:
+        """Note the channel of a barrier, or record if it is the last."""
+        noted: Mapping[str, tuple[Channel, ...]] = process.memory or {}
+        come = (*noted.get(snapshot, ()), channel)
+        others = {name: channels for name, channels in noted.items() if name != snapshot}
+        if self.waits(process, come):  # type: ignore[attr-defined]
+            process.memory = {**others, snapshot: come}
+            return
+        process.memory = others or None
+        self.record(process, snapshot, out)  # type: ignore[attr-defined]
+        for own in process.incoming:
+            if own in come:
+                out.close(own, snapshot)
+
+    rules: ClassVar[tuple[Rule, ...]] = (Rule("Without alignment", (GOES_ON,), FLINK),)
+    captions: ClassVar[Mapping[str, Caption]] = {
+        "marker": Caption(
+            GOES_ON.name,
+            "{process} receives the {marker}{of} from {source} and waits for others. It goes on taking from {channel}.",
+        ),
+    }
+    reasons: ClassVar[Mapping[str, str]] = {
+        "marker_noted": "This {marker} of {snapshot} came at step {second}, before another one that {target} waited "
+        "for. {target} went on taking from {channel} all the same. A {marker} is in no recorded state.",
+        "empty_when_recorded": "{channel} is empty: all that was sent before the {marker} had been received when "
+        "{target} recorded (step {second}), and what was sent behind it may have been received, too.",
+    }
 
 
 class AlignedBarriers(SnapshotAlgorithm):
@@ -80,11 +143,16 @@ class AlignedBarriers(SnapshotAlgorithm):
     title = "Aligned barriers"
     source = "Carbone et al. 2015, algorithms 1 and 2"
     initiators = SOURCES
+    allows_recovery = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "back_edges": Parameter(
             "texts", (), "the channels that close circles (default: found by a search from the sources)"
         ),
+        "align": Parameter(
+            "flag", True, "wait for the last barrier (false: at least once, what is behind a barrier is let through)"
+        ),
     }
+    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {"align": WithoutAlignment}
     back_edges: Sequence[str]
 
     # ------------------------------------------------------------------ the graph
@@ -119,6 +187,14 @@ class AlignedBarriers(SnapshotAlgorithm):
         """The names of the back edges: those given, or those that a depth-first search from the sources finds."""
         return frozenset(self.back_edges or _back_edges(self.graph.processes, self.graph.channels))
 
+    @classmethod
+    def law(cls, load: Load) -> Law:
+        """The last barrier comes on the longest way. Nothing is recorded; what comes on a blocked channel waits."""
+        hop = load.behind
+        return Law(
+            lambda place: place.farthest * hop, (RECORDS_AT, BLOCKED), keeps=False, closes_after=hop, blocks_after=hop
+        )
+
     # ------------------------------------------------------------------ rules
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
@@ -136,16 +212,16 @@ class AlignedBarriers(SnapshotAlgorithm):
             self.record(process, snapshot, out)
             out.close(channel, snapshot)
         else:
-            self.align(process, channel, snapshot, out)
+            self.wait_for_others(process, channel, snapshot, out)
 
     def aligns_another(self, process: Process, snapshot: str) -> bool:
         """Whether `process` waits for the barriers of another snapshot."""
         return process.memory is not None and process.memory != snapshot
 
-    def align(self, process: Process, channel: Channel, snapshot: str, out: Out) -> None:
+    def wait_for_others(self, process: Process, channel: Channel, snapshot: str, out: Out) -> None:
         """Block the channel of a barrier, or record if it is the last."""
         come = process.blocked | {channel}
-        if any(own not in come and own.name not in self._back for own in process.incoming):
+        if self.waits(process, come):
             process.memory = snapshot  # the one for which channels are blocked
             out.block(channel)
             return
@@ -156,6 +232,10 @@ class AlignedBarriers(SnapshotAlgorithm):
             out.close(own, snapshot)
         for own in in_order:
             out.unblock(own)
+
+    def waits(self, process: Process, come: Collection[Channel]) -> bool:
+        """Whether a barrier is missing that `process` waits for: on a channel that is no back edge."""
+        return any(own not in come and own.name not in self._back for own in process.incoming)
 
     @staticmethod
     def record(process: Process, snapshot: str, out: Out) -> None:

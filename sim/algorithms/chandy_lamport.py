@@ -30,6 +30,7 @@ from sim.core.effects import Out
 from sim.core.model import Message, Process
 from sim.core.parameters import Parameter
 from sim.core.piggybacking import PIGGYBACK, Piggybacking
+from sim.core.sizing import IN_CHANNELS, Formula, Law, Load
 from sim.core.time_to_live import TIME_TO_LIVE, TimeToLive
 
 SENDING = RuleClause(
@@ -58,12 +59,27 @@ PAPER = (
 )
 
 
+RECORDS_AT = Formula(
+    "A process records",
+    "rec = channels on the shortest way from the initiator × D, where D = max(S, d)",
+    "the rules of Chandy and Lamport, 1985: the first marker makes a process record; on a FIFO channel a marker "
+    "overtakes no message, so it takes at least d (up to a message's gap less, if S < d)",
+)
+
+FIRST_IS_EMPTY = Formula(
+    "Recorded on the channel of its first marker",
+    "0",
+    "the rules of Chandy and Lamport, 1985: “records the state of c as the empty sequence”",
+)
+
+
 class ChandyLamport(SnapshotAlgorithm):
     """The marker-sending rule and the marker-receiving rule."""
 
     name = "chandy_lamport"
     title = "Chandy-Lamport"
     allows_crashes = True
+    allows_recovery = True
     allows_coordinator = True
     source = "Chandy & Lamport 1985, section 3.1"
     parameters: ClassVar[Mapping[str, Parameter]] = {
@@ -85,6 +101,12 @@ class ChandyLamport(SnapshotAlgorithm):
         "marker_late": CAPTIONS["marker_late"]._replace(rule=NOT_FIRST.name),
         "kept": CAPTIONS["kept"]._replace(rule=MESSAGE.name),
     }
+
+    @classmethod
+    def law(cls, load: Load) -> Law:
+        """The first marker comes on the shortest way; on a FIFO channel it stays behind the messages before it."""
+        hop, told = load.behind, (RECORDS_AT, FIRST_IS_EMPTY, IN_CHANNELS)
+        return Law(lambda place: place.nearest * hop, told, first_is_empty=True, closes_after=load.latest)
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
         """Record the state, send a marker on every outgoing channel, and start recording the incoming channels."""

@@ -24,6 +24,7 @@ from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.colours import COLOURS, HOLDS, ON_ITS_WAY, RECORDS, RED_MESSAGE, WHITE_MESSAGE, Coloured
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
+from sim.core.sizing import IN_CHANNELS, Formula, Law, Load
 
 Counts = Mapping[Channel, int]
 CountsOfSnapshots = Mapping[tuple[str, Channel], int]
@@ -65,6 +66,14 @@ COUNTS = (
 )
 
 
+RECORDS_AT = Formula(
+    "A process records",
+    "rec = channels on the shortest way from the initiator × D, where D = min(S, d)",
+    "the rules of Lai and Yang, 1987: the first red message or count makes a process record (the next red message is "
+    "sent up to a message's gap later)",
+)
+
+
 class LaiYang(Coloured):
     """White and red messages, and counts of the white messages."""
 
@@ -75,6 +84,12 @@ class LaiYang(Coloured):
     blank: ClassVar[Any] = Notes()  # the notes of a process that remembers nothing yet
 
     # ------------------------------------------------------------------ rules
+
+    @classmethod
+    def law(cls, load: Load) -> Law:
+        """A count or a red message comes first; a channel is closed when its count and its white messages have come."""
+        hop = load.with_next
+        return Law(lambda place: place.nearest * hop, (RECORDS_AT, IN_CHANNELS), closes_after=load.latest)
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Rule 1."""

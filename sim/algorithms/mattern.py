@@ -33,6 +33,7 @@ from sim.core.colours import COLOURS, HOLDS, ON_ITS_WAY, RECORDS, RED_MESSAGE, W
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 from sim.core.parameters import Parameter
+from sim.core.sizing import IN_CHANNELS, Formula, Law, Load, Place
 
 BEGINS, LATE, OVER = "begins", "late", "over"  # what control messages say; a number is the counter of a process
 
@@ -88,6 +89,14 @@ PAPER = (
 )
 
 
+RECORDS_AT = Formula(
+    "A process records",
+    "rec = min(S, channels on the shortest way from the initiator × d)",
+    "the rules of Mattern, 1993: the announcement, which goes to every process directly, or the first red message (the "
+    "next one is sent up to a message's gap later)",
+)
+
+
 class Mattern(Coloured):
     """White and red messages, and one counter for each process, added up by the initiator."""
 
@@ -103,6 +112,17 @@ class Mattern(Coloured):
     blank: ClassVar[Any] = Notes()  # the notes of a process that remembers nothing yet
 
     # ------------------------------------------------------------------ rules
+
+    @classmethod
+    def law(cls, load: Load) -> Law:
+        """An announcement or a red message comes first. When the initiator knows the end, the law does not say."""
+
+        def records_at(place: Place) -> float:
+            if place.nearest <= 1:
+                return place.nearest * load.with_next
+            return min(load.marker_delay, place.nearest * (load.delay + load.gap / 2))
+
+        return Law(records_at, (RECORDS_AT, IN_CHANNELS))
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Rule 1, and the announcements."""

@@ -35,6 +35,7 @@ from sim.core.algorithm import BY_COUNT, COORDINATOR, Service, SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.effects import Out
 from sim.core.model import CONTROL_SEND, RESUMED, Channel, Event, Message, Process
+from sim.core.sizing import Formula, Law, Load
 
 NAME = "coordinator"
 PAUSE, RECORD, DONE, RESUME = "PAUSE", "RECORD", "DONE", "RESUME"
@@ -89,6 +90,14 @@ SURVEY = (
 _TOLD = "{source} tells {process}{per} {content}"
 _SAID = {PAUSE: "to pause", RECORD: "to record", DONE: "that it is done", RESUME: "to go on"}
 VECTORS = "F. Mattern, Algorithms for Distributed Termination Detection, Distributed Computing 2, 1987"
+
+
+STANDS_STILL = Formula(
+    "Every process stands still for",
+    "4 S + d",
+    "Elnozahy et al., 2002, section 3.3: from the order to pause, the last message on its way comes d later, and then "
+    "four control messages follow: its report, the order to record, “done”, the order to go on",
+)
 
 
 class Coordinator(Service):
@@ -150,6 +159,13 @@ class StopTheWorld(SnapshotAlgorithm):
     checks: ClassVar[tuple[str, ...]] = ("completion", "consistency", "channel_states", "conservation")
 
     # ------------------------------------------------------------------ rules
+
+    @classmethod
+    def law(cls, load: Load) -> Law:
+        """All record at the same moment, when the channels are empty."""
+        pause = 4 * load.marker_delay + load.delay
+        records = 3 * load.marker_delay + load.delay
+        return Law(lambda place: records, (STANDS_STILL,), keeps=False, closes_after=0.0, stands_still=pause)
 
     def on_send(self, process: Process, channel: Channel, out: Out) -> None:
         """Count it."""

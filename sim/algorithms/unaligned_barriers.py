@@ -43,6 +43,7 @@ from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.effects import Out
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORDED, UNBLOCKED, Channel, Event, Message, Process, Timer
 from sim.core.parameters import Parameter
+from sim.core.sizing import IN_CHANNELS, Formula, Law, Load
 
 AHEAD = "ahead"  # the body of a barrier that may overtake
 TIMER = "alignment"
@@ -105,6 +106,13 @@ def record(process: Process, snapshot: str, came: Collection[Channel], out: Out,
             out.close(channel, snapshot)
         else:
             out.start_recording(channel, snapshot)
+
+
+RECORDS_AT = Formula(
+    "A process records",
+    "rec = channels on the shortest way from the initiator × S",
+    "FLIP-76, 2020: the first barrier makes a process record, and it overtakes the messages before it",
+)
 
 
 class Alignment(SnapshotAlgorithm):
@@ -242,6 +250,7 @@ class UnalignedBarriers(SnapshotAlgorithm):
     title = "Unaligned barriers"
     source = "Apache Flink, FLIP-76, 2020"
     overtakes = True
+    allows_recovery = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alignment_timeout": Parameter(
             "number", 0.0, "time units that a process aligns barriers (0: not at all)", infinite=True
@@ -254,6 +263,12 @@ class UnalignedBarriers(SnapshotAlgorithm):
     def goes_ahead(self, body: Any) -> bool:
         """Whether a barrier may overtake: it says so itself."""
         return bool(body == AHEAD)
+
+    @classmethod
+    def law(cls, load: Load) -> Law:
+        """A barrier takes its own delay: it waits for no message."""
+        hop = load.marker_delay
+        return Law(lambda place: place.nearest * hop, (RECORDS_AT, IN_CHANNELS), closes_after=hop)
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Rule 1."""

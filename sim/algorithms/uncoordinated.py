@@ -59,10 +59,12 @@ class Uncoordinated(SnapshotAlgorithm):
     every: int
     first: Mapping[str, int]
     needs_fifo = False
+    allows_recovery = True
     records_once = False
     coordinated = False
     initiators = ALL
     closes_by = BY_NOTHING
+    no_law = "every process records when it likes, and no channel is recorded"
     checks: ClassVar[tuple[str, ...]] = ("completion",)
 
     # ------------------------------------------------------------------ rules

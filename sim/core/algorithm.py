@@ -14,9 +14,10 @@ from typing import Any, ClassVar, NamedTuple
 from sim.core import algorithm_words
 from sim.core.algorithm_words import Caption, Rule, Stamp
 from sim.core.effects import Out
-from sim.core.model import Channel, Event, Message, Process, Timer
+from sim.core.model import Channel, Event, Life, Message, Process, Restorable, Timer
 from sim.core.parameters import Parametrised
 from sim.core.registry import Registry
+from sim.core.sizing import Law, Load
 
 # Who may initiate: any process; only those without incoming channels; every process at once; a service.
 ANY, SOURCES, ALL, COORDINATOR = "any", "sources", "all", "coordinator"
@@ -61,6 +62,16 @@ class Service:
     def on_timer(self, service: Process, timer: Timer, out: Out) -> None:
         """A timer that this service has set goes off."""
 
+    def on_crash(self, service: Process, process: str, out: Out) -> None:
+        """The platform tells this service that `process` has crashed."""
+
+    def on_recovery(self, service: Process, goal: Restorable, out: Out) -> None:
+        """A recovery begins, which goes back to `goal`."""
+
+    def goal(self, service: Process, wanted: str | None, life: Life) -> Restorable | None:
+        """What a recovery goes back to: the snapshot `wanted`, or the last valid one (None: this is no storage)."""
+        return None
+
 
 class SnapshotAlgorithm(Parametrised):
     """The base class of algorithms: hooks that do nothing, capabilities to declare, and words.
@@ -77,6 +88,8 @@ class SnapshotAlgorithm(Parametrised):
     overtakes = False  # its markers may overtake application messages; `goes_ahead` says which
     pauses = False  # it may pause processes
     allows_crashes = False  # its rules work on where a process has crashed, and forgotten all
+    uploads = False  # its processes store what they record, and hear when it is stored
+    allows_recovery = False  # what it remembers may be taken away, with every message on its way
     allows_coordinator = False  # a coordinator may start its snapshots, and end them at any moment
     records_once = True  # if not, a process may record again for a snapshot; the last recording counts
     copies_states = True  # if not, what a process has recorded changes with its state until its part is complete
@@ -85,8 +98,11 @@ class SnapshotAlgorithm(Parametrised):
     one_initiator = False  # if so, no two processes start the same snapshot
     closes_by = BY_MARKER  # or BY_COUNT, BY_NOTHING
     coordinated = True  # if not, what is recorded need not be a consistent cut; then it has a recovery line
+    one_node = False  # its rules are for one process alone, and nobody takes care of a cut
     services: ClassVar[tuple[type[Service], ...]] = ()
-    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {}  # by parameter: rules and words that it adds, if on
+    # By parameter: rules and words that it adds, if on. A flag that is on by default adds them if off.
+    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {}
+    no_law = "nobody has derived one"  # why `law` gives none
     checks: ClassVar[tuple[str, ...]] = ("completion", "one_marker", "consistency", "channel_states", "conservation")
 
     rules: ClassVar[tuple[Rule, ...]] = ()  # its rule book, in words
@@ -107,7 +123,8 @@ class SnapshotAlgorithm(Parametrised):
     @classmethod
     def with_options(cls, parameters: Mapping[str, Any]) -> type[SnapshotAlgorithm]:
         """The class of the rule book with these parameters: this one, with the rules of the `options` that are on."""
-        chosen = tuple(name for name in cls.options if parameters.get(name))
+        usual = {name: cls.parameters[name].default for name in cls.options if name in cls.parameters}
+        chosen = tuple(name for name, value in usual.items() if parameters.get(name, value) != value)
         return _with_options(cls, chosen) if chosen else cls  # type: ignore[arg-type]  # classes are hashable
 
     # ------------------------------------------------------------------ rules
@@ -150,6 +167,9 @@ class SnapshotAlgorithm(Parametrised):
     def on_leave(self, process: Process, out: Out) -> None:
         """`process` is about to leave the system."""
 
+    def on_restore(self, process: Process, out: Out) -> None:
+        """A recovery has put `process` back into its part of a snapshot: it remembers nothing else."""
+
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has discarded what it recorded for `snapshot`. It may unblock, resume and tell the others here."""
 
@@ -161,9 +181,21 @@ class SnapshotAlgorithm(Parametrised):
         """Whether a marker that carries `body` may overtake messages: as it stands, every one if `overtakes`."""
         return self.overtakes
 
+    def copied_pages(self, note: Any) -> int | None:
+        """How many pages of its state a process has copied, by what it has noted (None: it does not say)."""
+        return None
+
     def messages(self) -> int:
         """About how many markers and control messages a snapshot takes: as it stands, one for each channel."""
         return len(self.graph.channels)
+
+    @classmethod
+    def law(cls, load: Load) -> Law | None:
+        """When processes record, and what channels hold then, where every channel carries `load` (None: see `no_law`).
+
+        One process starts the snapshot, and the parameters have their defaults.
+        """
+        return None
 
     @property
     def uses_control(self) -> bool:

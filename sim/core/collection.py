@@ -46,6 +46,7 @@ class Collection(SnapshotAlgorithm):
     one_initiator = True
     allows_crashes = False
     allows_coordinator = False
+    allows_recovery = False
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """The initiator names itself."""

@@ -67,8 +67,13 @@ class Delays:
         overrides: Mapping[MessageReference, float],
         processes: tuple[str, ...],
         resend: float = 0.0,
+        of_services: Mapping[str, DelayRule] | None = None,
     ) -> None:
-        """`resend`: how long after it was sent a message is sent again that is lost, under a FIFO layer."""
+        """`resend`: how long after it was sent a message is sent again that is lost, under a FIFO layer.
+
+        `of_services`: the rule for the control messages to and from a service, by its name.
+        """
+        self._of_services = of_services or {}
         self.resend = resend
         self._seed = seed
         self._app = app
@@ -92,6 +97,9 @@ class Delays:
             own = message.channel, message.kind, message.snapshot
             stream = self._of_snapshot.get(own) or self._new_stream(message)
             rule = self._rules[message.kind]
+            if self._of_services and message.kind == CONTROL:
+                ends = message.channel.source_name, message.channel.target_name
+                rule = next((self._of_services[name] for name in ends if name in self._of_services), rule)
         stream[1] += 1
         if self._overrides:
             by_hand = self._override(message, stream[1])

@@ -68,6 +68,7 @@ class Tell(NamedTuple):
     target: str
     body: Any
     snapshot: str | None
+    load: Any
 
 
 class SetTimer(NamedTuple):
@@ -138,6 +139,25 @@ class Forget(NamedTuple):
     snapshot: str
 
 
+class Commit(NamedTuple):
+    """The manifest of a snapshot is written: the workload may give its outputs to the world outside."""
+
+    snapshot: str
+
+
+class Give(NamedTuple):
+    """This process gives something to the world outside."""
+
+    body: Any
+
+
+class Manifest(NamedTuple):
+    """A storage has written the manifest of a snapshot, which is valid from now on."""
+
+    snapshot: str
+    body: Any
+
+
 class Abort(NamedTuple):
     """Discard what this process has recorded, and record nothing more for this snapshot."""
 
@@ -146,7 +166,7 @@ class Abort(NamedTuple):
 
 Effect = (
     Record | Listen | Keep | KeepOvertaken | Close | SendMarker | SendMessage | Tell | SetTimer | CancelTimer | Block
-    | Unblock | Pause | Resume | Note | Collected | CarryMarker | Decide | Forget | Abort
+    | Unblock | Pause | Resume | Note | Collected | CarryMarker | Decide | Forget | Abort | Commit | Give | Manifest
 )  # fmt: skip
 
 
@@ -193,9 +213,12 @@ class Out:
         """Send an application message to the process named `target` (reactive workloads)."""
         self.effects.append(SendMessage(target, body))
 
-    def tell(self, target: str, body: Any = None, snapshot: str | None = None) -> None:
-        """Send a control message to the process or service named `target`. It belongs to no channel and no cut."""
-        self.effects.append(Tell(target, body, snapshot))
+    def tell(self, target: str, body: Any = None, snapshot: str | None = None, load: Any = None) -> None:
+        """Send a control message to the process or service named `target`. It belongs to no channel and no cut.
+
+        Its receiver finds `load`, which no row shows, in the stamp of the message.
+        """
+        self.effects.append(Tell(target, body, snapshot, load))
 
     def set_timer(self, name: str, after: float, snapshot: str | None = None) -> None:
         """Have `on_timer` called in `after` time units. This replaces an earlier timer with that name."""
@@ -243,6 +266,18 @@ class Out:
     def forget(self, snapshot: str) -> None:
         """Discard what this process has recorded for `snapshot`, which is complete and no longer kept."""
         self.effects.append(Forget(snapshot))
+
+    def commit(self, snapshot: str) -> None:
+        """This process hears that `snapshot` is valid: the workload may give its outputs to the world outside."""
+        self.effects.append(Commit(snapshot))
+
+    def give(self, body: Any) -> None:
+        """This process gives an output to the world outside, which no recovery takes back."""
+        self.effects.append(Give(body))
+
+    def manifest(self, snapshot: str, body: Any) -> None:
+        """This service has written the manifest of `snapshot`, which is valid now; `body` says what it holds."""
+        self.effects.append(Manifest(snapshot, body))
 
     def abort(self, snapshot: str) -> None:
         """Discard what this process has recorded for `snapshot`, and ignore its later markers."""

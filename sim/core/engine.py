@@ -11,12 +11,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sim.core import recovery
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.deadline import in_time
 from sim.core.effects import Out
 from sim.core.faults import (
     carry_out,
     connect,
+    fence_off,
     lose_at_target,
     lose_on_its_way,
     may_happen,
@@ -31,6 +33,7 @@ from sim.core.model import (
     FAULTS,
     FULL,
     MARKER,
+    RECOVERY,
     ROOM,
     Action,
     AgendaItem,
@@ -48,17 +51,21 @@ from sim.core.model import (
     Message,
     MessageReference,
     Process,
+    Recover,
     Restart,
+    Restorable,
+    Restore,
     Send,
     Start,
     State,
     Timer,
     label_of,
 )
-from sim.core.rules import ROW_WIDTH, Rules
+from sim.core.rules import ROW_WIDTH, Rules, count_message
 from sim.core.workload import Refused, Workload
 
 _PROCESS, _LABEL = 0, 6  # columns of a row
+_WORLDLY = FAULTS | {Recover, Restore}  # what no process does
 
 
 def _is_full(state: State, channel: Channel) -> bool:
@@ -85,8 +92,14 @@ class Engine:
         *,
         has_faults: bool = False,
         is_raw: bool = False,
+        plan: recovery.RecoveryPlan | None = None,
+        has_logs: bool = False,
     ) -> None:
-        """`has_faults`: faults may happen that the agenda does not plan. `is_raw`: nothing makes good what is lost."""
+        """`has_faults`: faults may happen that the agenda does not plan. `is_raw`: nothing makes good what is lost.
+
+        `plan` says when and how the system is rolled back (None: never). `has_logs`: channels are logs, and a recovery
+        takes what was in them from there.
+        """
         self.processes = processes
         self.channels = channels
         self.workload = workload
@@ -113,6 +126,10 @@ class Engine:
             if isinstance(item.action, Lose | Copy):
                 self._of_message.setdefault(item.action.reference, []).append(item)
         self.has_message_faults = bool(self._of_message)
+        self.plan, self.has_logs = plan, has_logs
+        self.has_lives = plan is not None
+        self._notes_sent = self.has_lives or has_logs
+        has_faults = has_faults or self.has_lives  # a recovery is the world's, too
         self.has_faults = has_faults or bool(absent) or any(type(item.action) in FAULTS for item in agenda)
         self._waiting: list[list[AgendaItem]] = [[] for _ in range(self.world + 1)]
         for item in agenda:
@@ -125,7 +142,9 @@ class Engine:
         self.set_by: list[Message] | None = None
         self._rows: list[Any] = []
         self.rules = Rules(workload, algorithm, dict(enumerate(self.services, start=len(processes))), self)
-        self._send, self._receive = self.rules.send, self.rules.receive
+        self.rules.records_lives, self.rules.counts_messages = self.has_lives or has_logs, has_logs
+        keeps_receipts = self.has_lives and not algorithm.coordinated
+        self._send, self._receive = self.rules.send, self._note_receipt if keeps_receipts else self.rules.receive
 
     # ------------------------------------------------------------------ states
 
@@ -184,9 +203,15 @@ class Engine:
             for message in state.queues[channel.number]:
                 yield Deliver(message)
         for channel in sorted(state.control, key=lambda channel: channel.number):
-            yield Hear(state.control[channel][0])
+            if self.has_lives:
+                yield from map(Hear, state.control[channel])
+            else:
+                yield Hear(state.control[channel][0])
         for key in sorted(state.timers):
             yield Fire(state.timers[key])
+        if self.plan is not None:
+            yield from (Recover(state.life.planned), Recover(None))
+            yield from map(Restore, sorted(state.life.waiting))
 
     def is_enabled(self, state: State, action: Action) -> bool:
         """Whether `action` may happen in `state`, apart from refusals of the workload.
@@ -205,16 +230,25 @@ class Engine:
                 return False
             if self.has_limits and self.is_stopped(state, channel.target) and not self._goes_ahead(message):
                 return False
+            if self.has_lives:
+                if recovery.waits(message, state.life):
+                    return False
+                queue = [own for own in queue if own.epoch == message.epoch]
             return queue[0] is message or self._passes(message, queue)
         if type(action) is Hear:
+            if self.has_lives:
+                line = state.control.get(action.channel, ())
+                return recovery.is_next(action.message, line) and not recovery.waits(action.message, state.life)
             return state.control.get(action.channel, (None,))[0] is action.message
         if type(action) is Fire:
             return state.timers.get((action.timer.process, action.timer.name)) is action.timer
+        if self.has_lives and isinstance(action, (Recover, Restore)):  # X | Y would be made anew at each call
+            return self._may_recover(state, action)
         process = state.node(self.actor(action))
         if type(action) is Start:
             return process.turn == 0
         if type(action) in FAULTS:
-            if not may_happen(state, action):  # type: ignore[arg-type]
+            if not may_happen(state, action) and not self._is_undone(action):  # type: ignore[arg-type]
                 return False
         elif not process.alive or (type(action) is not Initiate and not self.may_begin(state, process)):
             return False
@@ -224,6 +258,19 @@ class Engine:
         if item.rank is not None:
             return process.position == item.rank
         return item.number in state.waiting and (item.after is None or item.after in state.happened)
+
+    def _is_undone(self, action: Action) -> bool:
+        """Whether a fault may change nothing: nobody knows before a run when a recovery brings a process back."""
+        return self.has_lives and isinstance(action, Crash | Restart)
+
+    def _may_recover(self, state: State, action: Recover | Restore) -> bool:
+        """Whether a recovery may begin: the next at a time given, or one for a crash; or a process be restored."""
+        assert self.plan is not None
+        if isinstance(action, Restore):
+            return action.process in state.life.waiting
+        if action.number is None:
+            return self.plan.on == recovery.ON_CRASH and state.life.has_failed
+        return action.number == state.life.planned < len(self.plan.at)
 
     def _passes(self, message: Message, queue: list[Message]) -> bool:
         """Whether a message that is not the oldest may be delivered: on FIFO channels only an overtaking marker may."""
@@ -235,6 +282,12 @@ class Engine:
 
     def _goes_ahead(self, message: Message) -> bool:
         return message.kind == MARKER and self.algorithm.goes_ahead(message.body)
+
+    def messages_in(self, state: State, channel: Channel) -> list[Message]:
+        """The application messages in a channel, oldest first, without those that its receiver will fence off."""
+        target, plan = state.processes[channel.target], self.plan
+        own = (message for message in state.queues[channel.number] if message.kind == APP)
+        return [message for message in own if plan is None or not recovery.is_fenced(message, target, plan)]
 
     # ------------------------------------------------------------------ channels that are full
 
@@ -283,23 +336,33 @@ class Engine:
         """A copy of `state` for `perform` to change: carrying out `action` in it leaves `state` unchanged."""
         number = self.actor(action)
         twin = state.copy_for(state.node(number), self._around[number] if number < len(self.processes) else ())
-        if isinstance(action, Crash | Restart):
-            twin.processes[action.process] = twin.processes[action.process].copy()
+        if type(action) in _WORLDLY:
+            self._copy_for_world(twin, action)
+        return twin
+
+    @staticmethod
+    def _copy_for_world(twin: State, action: Action) -> None:
+        """Copy in `twin` what a fault or a recovery may change there."""
+        if isinstance(action, Crash | Restart | Restore):
+            twin.processes[action.process] = own = twin.processes[action.process].copy()
+            for channel in own.incoming if isinstance(action, Restore) else ():
+                twin.queues[channel.number] = twin.queues[channel.number].copy()
         elif isinstance(action, Join | Leave):
             twin.processes = [process.copy() for process in twin.processes]
         elif isinstance(action, Lose | Copy):
-            twin.queues = [queue.copy() for queue in state.queues]
-        return twin
+            twin.queues = [queue.copy() for queue in twin.queues]
+        if isinstance(action, Crash | Recover):
+            twin.services = [service.copy() for service in twin.services]
 
     def actor(self, action: Action) -> int:
         """The number of the process (or service) that performs `action`; faults are the world's."""
         if isinstance(action, Deliver):
             return action.message.channel.target
+        if type(action) is Send:
+            return action.channel.source
         if type(action) is Fire:
             return action.timer.process
-        if type(action) in FAULTS:
-            return self.world
-        return action.channel.source if type(action) is Send else action.process  # type: ignore[union-attr]
+        return self.world if type(action) in _WORLDLY else action.process  # type: ignore[union-attr]
 
     def perform(self, state: State, action: Action, rows: list[Any]) -> list[Message]:
         """Carry out `action` in place and append its rows to `rows`. Returns the messages it sent.
@@ -321,12 +384,12 @@ class Engine:
                 message = action.message  # type: ignore[union-attr]
                 channel = message.channel
                 queue = state.queues[channel.number]
-                if self.has_faults and not state.processes[channel.target].alive:
+                process = state.processes[channel.target]
+                if self.has_faults and self._is_missed(process, message, rows):
                     queue.remove(message)
-                    lose_at_target(message, rows.extend)
                 elif message.kind == APP and queue[0] is message:
                     queue.pop(0)
-                    self._receive(state.processes[channel.target], message)
+                    self._receive(process, message)
                 else:
                     self._deliver(state, message)
             elif kind is Send:
@@ -347,6 +410,16 @@ class Engine:
             self._notice(rows, begin)
         return sent
 
+    def _is_missed(self, process: Process, message: Message, rows: list[Any]) -> bool:
+        """Whether a message that comes to `process` is lost there, or fenced off, and the row that says so."""
+        if not process.alive:
+            lose_at_target(message, rows.extend)
+            return True
+        if self.plan is not None and recovery.is_fenced(message, process, self.plan):
+            fence_off(message, rows.extend)
+            return True
+        return False
+
     def _perform_other(self, state: State, action: Action) -> None:
         """Carry out an action that is neither a send nor a delivery on a channel."""
         process = state.node(self.actor(action))
@@ -357,13 +430,15 @@ class Engine:
             self._advance(process, action.item)
             self.rules.initiate(process, action.snapshot)
         elif type(action) is Hear:
-            left = state.control.pop(action.channel)[1:]
+            left = tuple(own for own in state.control.pop(action.channel) if own is not action.message)
             if left:
                 state.control[action.channel] = left
-            if process.alive:
-                self.rules.receive_control(process, action.message)
-            else:
+            if not process.alive:
                 lose_at_target(action.message, self._rows.extend)
+            elif self.plan is not None and recovery.is_fenced(action.message, process, self.plan):
+                fence_off(action.message, self._rows.extend)
+            else:
+                self.rules.receive_control(process, action.message)
         elif type(action) is Fire:
             del state.timers[process.number, action.timer.name]
             self.rules.fire(process, action.timer)
@@ -372,14 +447,78 @@ class Engine:
             if isinstance(action, Lose | Copy):
                 self._meet_fault(state, action)
                 return
+            if not may_happen(state, action):  # type: ignore[arg-type]
+                return
             if isinstance(action, Leave):
                 self.rules.leave(state.processes[action.process])
             carry_out(state, action, self.channels, self.workload.initial, self._rows.extend)  # type: ignore[arg-type]
             if isinstance(action, Restart | Join):
                 self.rules.begin_again(state.processes[action.process])
+            elif isinstance(action, Crash):
+                self._tell_of_crash(state, state.processes[action.process])
+        elif type(action) is Recover:
+            self._begin_recovery(state, action)
+        elif type(action) is Restore:
+            self._restore(state, state.processes[action.process])
         else:
             process.turn = 1
             self.rules.start(process)
+
+    def _note_receipt(self, process: Process, message: Message) -> None:
+        """`process` receives an application message, of which a recovery needs to know."""
+        state = self._state
+        if process.number not in state.life.waiting:  # else it will be taken back
+            receipt = process.number, process.index + 1, message.channel.source, message.sent_index
+            state.life = state.life._replace(receipts=(state.life.receipts, receipt))
+        self.rules.receive(process, message)
+
+    def _tell_of_crash(self, state: State, process: Process) -> None:
+        """The services hear of a crash at once; a recovery begins later."""
+        if self.has_lives:
+            state.life = state.life._replace(has_failed=True)
+        for service in state.services[: len(self.services)]:
+            self.rules.crashed(service, process.name)
+
+    def _begin_recovery(self, state: State, action: Recover) -> None:
+        assert self.plan is not None
+        goal = self.goal(state, self.plan.wanted(action.number))
+        restores, services = goal.restores, state.services[: len(self.services)]
+        state.life = life = recovery.begun(state.life, goal, state, action.number)
+        told = [service.name for service in services]
+        body = {"epoch": life.epoch, "restores": list(restores), "services": told}
+        self._rows += (self.recovers_at, None, RECOVERY, None, None, None, None, body, goal.snapshot)
+        for service in services:
+            service.epoch = life.epoch
+            self.rules.recover(service, goal)
+
+    def goal(self, state: State, wanted: str | None) -> Restorable:
+        """What a recovery goes back to that begins in `state` and wants the snapshot `wanted` (None: the last one)."""
+        assert self.plan is not None
+        asked = zip(self.services, state.services[: len(self.services)], strict=True)
+        goals = (own.goal(node, wanted, state.life) for own, node in asked)
+        goal = next((found for found in goals if found is not None), Restorable(None, {}, {}))
+        restores = tuple(own.name for own in state.processes if own.present and self.plan.restores(own.name))
+        return goal._replace(restores=restores)
+
+    @property
+    def recovers_at(self) -> str:
+        """The name of the service that keeps what is gone back to, else of the first process."""
+        kept = (own.name for own in self.services if type(own).goal is not Service.goal)
+        return next(kept, self.processes[0])
+
+    def _restore(self, state: State, process: Process) -> None:
+        """Put `process` back into its part, and what its channels had recorded back into them."""
+        assert self.plan is not None
+        life = state.life
+        state.life = life._replace(waiting=life.waiting - {process.number})
+        state.timers = {key: timer for key, timer in state.timers.items() if key[0] != process.number}
+        self.rules.restore(process, life.goal, life.epoch)
+        if not self.plan.channels:
+            return
+        for message in recovery.contents(life, process, from_log=self.has_logs):
+            recovery.put_back(state.queues[message.channel.number], message)
+            self._sent.append(message)
+            self.rules.put_back(process, life.goal.snapshot, message)
 
     def _meet_fault(self, state: State, fault: Lose | Copy) -> None:
         """A message that is on its way is lost or copied."""
@@ -419,10 +558,10 @@ class Engine:
         if queue[0] is message:
             queue.pop(0)
         else:
-            overtaken = queue[: queue.index(message)]
+            overtaken = [own for own in queue[: queue.index(message)] if own.epoch == message.epoch]
             queue.remove(message)
         if message.kind == APP:
-            self.rules.receive(state.processes[channel.target], message)
+            self._receive(state.processes[channel.target], message)
         else:
             self.rules.receive_marker(state.processes[channel.target], message, overtaken)
 
@@ -446,12 +585,23 @@ class Engine:
         number = state.messages
         state.messages = number + 1
         message = Message(number, channel, kind, body, snapshot, stamp, sent_index, label, receive_label)
+        if self._notes_sent:
+            self._note_sent(state, message)
         if kind == CONTROL:
             state.control[channel] = (*state.control.get(channel, ()), message)
         else:
             state.queues[channel.number].append(message)
         self._sent.append(message)
         return number
+
+    def _note_sent(self, state: State, message: Message) -> None:
+        """What a recovery needs to know of a message: its epoch, and its place in the log of its channel."""
+        source, channel = state.node(message.channel.source), message.channel
+        message.epoch = source.epoch
+        if self.has_logs and message.kind == APP:
+            count_message(source, channel)
+            if source.number not in state.life.waiting:  # else its send will be taken back
+                state.life = state.life._replace(log=(state.life.log, message))
 
     def channel_to(self, source: int, target: str) -> Channel:
         """The channel from process number `source` to the process named `target`."""

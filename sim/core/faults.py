@@ -23,6 +23,7 @@ from sim.core.model import (
     CRASH,
     DOWN,
     DROPPED,
+    FENCED,
     JOIN,
     LEAVE,
     LOST,
@@ -126,6 +127,11 @@ def lose_at_target(message: Message, emit: Emit) -> None:
     emit(_row_of_message(message.channel.target_name, LOST, message))
 
 
+def fence_off(message: Message, emit: Emit) -> None:
+    """A message of a life before the last recovery comes to a process or service, and changes nothing."""
+    emit(_row_of_message(message.channel.target_name, FENCED, message))
+
+
 def lose_on_its_way(state: State, message: Message, emit: Emit, *, is_raw: bool) -> None:
     """The network loses a message; a FIFO layer notices it, and sends it again."""
     if is_raw:
@@ -150,6 +156,7 @@ def _end(state: State, process: Process) -> None:
     """Take all that `process` holds away."""
     state.timers = {key: timer for key, timer in state.timers.items() if key[0] != process.number}
     process.alive, process.state, process.memory, process.coordination = False, None, None, None
+    process.storing = None
     process.paused, process.blocked = False, frozenset()
     process.snapshots, process.listening, process.aborted = {}, {}, frozenset()
 

@@ -15,6 +15,8 @@ from sim.core.model import (
     COPIED,
     RECEIVE,
     RECORD,
+    RECOVERY,
+    RESTORE,
     SEND,
     STATE_CHANGED,
     Event,
@@ -58,13 +60,22 @@ class Log:
     def events(self, run_id: int = 0) -> list[Event]:
         """The event table: the rows with `peer_index`, labels and sizes filled in, and bodies as JSON."""
         columns = (self.column(column) for column in (INDEX, KIND, MESSAGE))
-        received = {message: index for index, kind, message in zip(*columns, strict=True) if kind == RECEIVE}
+        rows = list(zip(*columns, strict=True))
+        received = {message: index for index, kind, message in rows if kind == RECEIVE}
+        has_lives = any(kind == RESTORE for _, kind, _ in rows)
+        if has_lives:
+            received = _surviving_receipts(self)
+        epochs: dict[str, int] = {}
         rows_of_steps = ((end - begin) // ROW_WIDTH for begin, end in pairwise([0, *self.ends]))
         steps = chain.from_iterable(repeat(step, rows) for step, rows in enumerate(rows_of_steps, start=1))
         times = self.times
         events = []
         for number, (step, row) in enumerate(in_time(zip(steps, self.each(), strict=True))):
             process, index, kind, channel, peer, message, label, body, snapshot = row
+            if has_lives and kind == RESTORE:
+                epochs[process] = body["epoch"]
+            elif has_lives and kind == RECOVERY:  # services go on in the new epoch at once
+                epochs.update(dict.fromkeys(body["services"], body["epoch"]))
             size = None
             text = None if body is None else to_json(body)
             if kind in APPLICATION_KINDS:
@@ -77,8 +88,21 @@ class Log:
                 text = to_json(body)
                 size = len(text.encode())
             first = (run_id, number, step, times[step - 1], process)
-            events.append(Event(*first, index, kind, channel, peer, message, label, text, snapshot, size))
+            epoch = epochs.get(process, 0) if has_lives else 0
+            events.append(Event(*first, index, kind, channel, peer, message, label, text, snapshot, size, epoch))
         return events
+
+
+def _surviving_receipts(log: Log) -> dict[int, int]:
+    """The index of the receive of each message, by its id, of those that no recovery has taken back."""
+    found: dict[str, dict[int, int]] = {}  # by process: index of the receive -> message
+    for process, index, kind, _, _, message, *_ in log.each():
+        own = found.setdefault(process, {})
+        if kind == RECEIVE:
+            own[index] = message
+        elif kind == RESTORE:
+            found[process] = {at: message for at, message in own.items() if at <= index}
+    return {message: index for own in found.values() for index, message in own.items()}
 
 
 def to_json(value: Any) -> str:

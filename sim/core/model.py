@@ -36,17 +36,20 @@ SLOW = "slow"  # a process becomes slower, or faster again
 RESENT, DROPPED = "resent", "dropped"  # what a FIFO layer makes of a loss, and of a copy
 DECISION = "decision"  # a coordinator decides how a snapshot ended
 JOIN, LEAVE = "join", "leave"  # a process becomes part of the system; it is no longer part of it
-# In event tables of others, as yet: a process goes back to its first events; a message is fenced off.
-RESTORE, FENCED = "restore", "fenced"
+# A recovery begins; a process goes back to what it recorded, a message into its channel; a message is fenced off.
+RECOVERY, RESTORE, PUT_BACK, FENCED = "recovery", "restore", "put_back", "fenced"
+COMMITTED = "committed"  # a storage has written the manifest of a snapshot
+OUTPUT = "output"  # a sink gives something to the world outside, which no recovery takes back
 APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
-SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED, DECISION})  # a service has no other events
+# A service has no other events.
+SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED, DECISION, RECOVERY, COMMITTED, FENCED})
 SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # kind of event -> kind of message sent
 RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
     SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED, STATE_CHANGED,
     NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE, DECISION, COPIED,
-    RESENT, DROPPED, SLOW,
+    RESENT, DROPPED, SLOW, RECOVERY, RESTORE, PUT_BACK, FENCED, COMMITTED, OUTPUT,
 )  # fmt: skip
 
 
@@ -84,6 +87,7 @@ class Message:
     `sent_index` numbers the send among its process's application events (None: not an application message). `label`
     and `receive_label` are the script's names for the send and the receive. `stamp` is what the snapshot algorithm
     piggybacks on the message. `origin` is the id of the message of which this one is a copy (None: it is none).
+    `epoch` is the number of recoveries before its send. `is_again`: a recovery has put it back into its channel.
     """
 
     id: int
@@ -96,11 +100,17 @@ class Message:
     label: str | None
     receive_label: str | None
     origin: int | None = None
+    epoch: int = 0
+    is_again: bool = False
+
+    def __lt__(self, other: Message) -> bool:
+        """Of two arrivals that nothing else tells apart, that of the earlier life comes first."""
+        return self.epoch < other.epoch
 
     @property
     def names(self) -> tuple[MessageReference, ...]:
         """The references under which a fault names this message: by its labels, or as the marker of a snapshot."""
-        if self.origin is not None:
+        if self.origin is not None or self.is_again:
             return ()
         if self.sent_index is None:
             return (MessageReference(None, self.channel.name, self.kind, self.snapshot),)
@@ -135,7 +145,8 @@ class LocalSnapshot(NamedTuple):
     """What one process has recorded for one snapshot.
 
     `inside` is the number of its application events inside the cut. `kept` holds the messages recorded so far, by
-    incoming channel. `closed` holds the channels whose recording has ended. `done`: nothing is missing.
+    incoming channel. `closed` holds the channels whose recording has ended. `done`: nothing is missing. A run that may
+    be rolled back records two more things: the number of the workload's turns taken, and the offsets of the process.
     """
 
     state: Any
@@ -143,6 +154,8 @@ class LocalSnapshot(NamedTuple):
     kept: dict[Channel, tuple[Message, ...]]
     closed: frozenset[Channel]
     done: bool
+    turn: int = 0
+    offsets: Mapping[Channel, int] = {}
 
 
 class Timer(NamedTuple):
@@ -170,8 +183,9 @@ class Process:
     """
 
     __slots__ = (
-        "aborted", "alive", "blocked", "coordination", "incoming", "index", "listening", "memory", "name", "number",
-        "outgoing", "paused", "position", "present", "snapshots", "state", "turn",
+        "aborted", "alive", "blocked", "coordination", "epoch", "incoming", "index", "listening", "memory", "name",
+        "number", "offsets", "outgoing", "outside", "paused", "position", "present", "snapshots", "state", "storing",
+        "turn",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int, state: Any) -> None:
@@ -192,6 +206,10 @@ class Process:
         self.aborted: frozenset[str] = frozenset()  # snapshots that this process aborted
         self.memory: Any = None  # the algorithm's own notes
         self.coordination: Any = None  # likewise, for the coordinator
+        self.storing: Any = None  # likewise, for the storage
+        self.epoch = 0  # number of recoveries that have restored it
+        self.outside = 0  # number of outputs that it has given to the world outside, which nothing takes back
+        self.offsets: Mapping[Channel, int] = {}  # where channels are logs: how many messages it has sent, or taken
 
     def copy(self) -> Process:
         """A second process with the same values; rebinding its fields does not change this one."""
@@ -201,7 +219,39 @@ class Process:
         twin.alive, twin.present, twin.paused, twin.blocked = self.alive, self.present, self.paused, self.blocked
         twin.snapshots, twin.coordination = self.snapshots, self.coordination
         twin.listening, twin.aborted, twin.memory = self.listening, self.aborted, self.memory
+        twin.storing, twin.epoch, twin.offsets, twin.outside = self.storing, self.epoch, self.offsets, self.outside
         return twin
+
+
+class Restorable(NamedTuple):
+    """What a system can go back to: `snapshot` (None: the initial state), and its part by process.
+
+    `takes` holds how long it takes to fetch each part, in time units from the beginning of the recovery. `valid` names
+    the snapshots that stay valid; the parts of all others are thrown away. `restores` names the processes that go back.
+    """
+
+    snapshot: str | None
+    parts: Mapping[str, LocalSnapshot]
+    takes: Mapping[str, float]
+    valid: frozenset[str] = frozenset()
+    restores: tuple[str, ...] = ()
+
+
+class Life(NamedTuple):
+    """What recoveries need to know of a state.
+
+    `epoch` is the number of recoveries so far, `planned` that of those at a time given. `goal` is what the last one
+    goes back to, and `waiting` holds the numbers of the processes that it has not restored yet. `has_failed`: a process
+    has crashed since. `receipts` and `log`, where they are kept, are chains: (what was before, one more).
+    """
+
+    epoch: int = 0
+    planned: int = 0
+    goal: Restorable = Restorable(None, {}, {})
+    waiting: frozenset[int] = frozenset()
+    has_failed: bool = False
+    receipts: Any = None  # of application messages: (receiver, index of the receive, sender, index of the send)
+    log: Any = None  # application messages, in the order of sending
 
 
 class State:
@@ -211,12 +261,13 @@ class State:
     `timers` the timers that are set, by process number and name. `happened` holds the labels of past events that some
     agenda item waits for; `waiting` the numbers of the agenda items that wait for an event and are not carried out yet.
     `severed` holds the channels that deliver nothing, and `slowed`, by process number, how many
-    times as long as usual one takes. Where the scenario has faults, the last of `services` is the world, which only
+    times as long as usual one takes. `life` is what recoveries need to know, where there may be one. Where the scenario
+    has faults, the last of `services` is the world, which only
     counts those that have happened.
     """
 
     __slots__ = (
-        "control", "happened", "messages", "processes", "queues", "services", "severed", "slowed", "timers",
+        "control", "happened", "life", "messages", "processes", "queues", "services", "severed", "slowed", "timers",
         "timers_set", "waiting",
     )  # fmt: skip
 
@@ -232,6 +283,7 @@ class State:
         self.severed: frozenset[Channel] = frozenset()
         self.slowed: Mapping[int, float] = {}
         self.messages = 0  # sent so far, so the next message has this id
+        self.life = Life()
 
     def node(self, number: int) -> Process:
         """The process of that number; services are numbered after the processes."""
@@ -244,7 +296,7 @@ class State:
         twin.processes, twin.queues, twin.services = self.processes.copy(), self.queues.copy(), self.services
         twin.control, twin.timers, twin.timers_set = self.control.copy(), self.timers.copy(), self.timers_set
         twin.happened, twin.waiting, twin.messages = self.happened, self.waiting, self.messages
-        twin.severed, twin.slowed = self.severed, self.slowed
+        twin.severed, twin.slowed, twin.life = self.severed, self.slowed, self.life
         if process.number < len(twin.processes):
             twin.processes[process.number] = process.copy()
         else:
@@ -390,9 +442,25 @@ class Copy:
     item: int | None = None
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Recover:
+    """The world: a recovery begins. `number` counts those at a time given, from 0 (None: a crash is the reason)."""
+
+    number: int | None
+    item: ClassVar[None] = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Restore:
+    """The world: process number `process` goes back to what the recovery under way has for it."""
+
+    process: int
+    item: ClassVar[None] = None
+
+
 Fault = Crash | Restart | Sever | Mend | Join | Leave | Slow | Lose | Copy
 FAULTS = frozenset({Crash, Restart, Sever, Mend, Join, Leave, Slow, Lose, Copy})
-Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start | Fault
+Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start | Fault | Recover | Restore
 
 
 @dataclass(frozen=True, slots=True)

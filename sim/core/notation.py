@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from sim.core.model import Event, label_of
+from sim.core.model import Event
 
 _NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
 
@@ -31,8 +31,14 @@ def caption(processes: Sequence[str], channel: str) -> str:
 
 
 def has_label(event: Event) -> bool:
-    """Whether an event has a label of its own, which is written beside it, and not just its process and index."""
-    return event.label is not None and event.label != label_of(event.process, event.index or 0, None)
+    """Whether an event has a label of its own, which is written beside it, and not just its process and a number.
+
+    Where a recovery has taken events back, that number is not the index of the event among those that survive.
+    """
+    if event.label is None:
+        return False
+    process, _, number = event.label.rpartition(".")
+    return process != event.process or not (number.isascii() and number.isdigit())
 
 
 def moment(event: Event) -> str:

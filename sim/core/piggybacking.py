@@ -51,6 +51,7 @@ class Piggybacking(SnapshotAlgorithm):
     piggyback: float
     allows_crashes = False
     allows_coordinator = False
+    allows_recovery = False
 
     # ------------------------------------------------------------------ rules
 

@@ -18,11 +18,14 @@ from sim.core.effects import (
     CarryMarker,
     Close,
     Collected,
+    Commit,
     Decide,
     Forget,
+    Give,
     Keep,
     KeepOvertaken,
     Listen,
+    Manifest,
     Note,
     Out,
     Pause,
@@ -39,6 +42,7 @@ from sim.core.model import (
     BLOCKED,
     CHANNEL_CLOSED,
     COLLECTED,
+    COMMITTED,
     CONTROL,
     CONTROL_RECEIVE,
     CONTROL_SEND,
@@ -49,10 +53,13 @@ from sim.core.model import (
     MARKER_RECEIVE,
     MARKER_SEND,
     NOTED,
+    OUTPUT,
     PAUSED,
+    PUT_BACK,
     RECEIVE,
     RECORD,
     RECORDED,
+    RESTORE,
     RESUMED,
     SEND,
     SNAPSHOT_ABORTED,
@@ -64,13 +71,20 @@ from sim.core.model import (
     LocalSnapshot,
     Message,
     Process,
+    Restorable,
     Timer,
 )
+from sim.core.recovery import restore
 from sim.core.workload import Workload
 
 # A row of the log: process, index, kind, channel, peer_index, message_id, label, body (a value, not JSON), snapshot_id.
 Row = tuple[str, int | None, str, str | None, int | None, int | None, str | None, Any, str | None]
 ROW_WIDTH = 9
+
+
+def count_message(process: Process, channel: Channel) -> None:
+    """`process` has sent or received one more message on `channel`, which is a log."""
+    process.offsets = {**process.offsets, channel: process.offsets.get(channel, 0) + 1}
 
 
 class World(Protocol):
@@ -118,6 +132,9 @@ class Rules:
         self._on_abort = self._hook("on_abort")
         self._on_restart = self._hook("on_restart")
         self._on_leave = self._hook("on_leave")
+        self._on_restore = self._hook("on_restore")
+        self.records_lives = False  # whether a recording holds what only a recovery needs
+        self.counts_messages = False  # whether channels are logs, of which a process knows its offsets
         self._copies_states = algorithm.copies_states
         self._after_send = workload.after_send
         self._after_receive = workload.after_receive
@@ -127,6 +144,7 @@ class Rules:
             SetTimer: self._set_timer, CancelTimer: self._cancel_timer, Block: self._block, Unblock: self._unblock,
             Pause: self._pause, Resume: self._resume, Note: self._note, Collected: self._collected,
             CarryMarker: self._carry_marker, Decide: self._decide, Forget: self._forget, Abort: self._abort,
+            Commit: self._commit, Give: self._give, Manifest: self._manifest,
         }  # fmt: skip
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
@@ -182,6 +200,8 @@ class Rules:
         out = self._out
         process.state = self._after_receive(process, message, out)
         process.index = index = process.index + 1
+        if self.counts_messages:
+            count_message(process, message.channel)
         self.emit((
             process.name, index, RECEIVE, message.channel.name, message.sent_index, message.id, message.receive_label,
             message.body, None,
@@ -253,6 +273,39 @@ class Rules:
             self._on_leave(process, self._out)
             self._carry_out(process)
 
+    def restore(self, process: Process, goal: Restorable, epoch: int) -> None:
+        """`process` goes back to its part of `goal`, and begins a new life. What is not valid is thrown away."""
+        for name in process.snapshots:
+            if name not in goal.valid:
+                self._emit_row(process, SNAPSHOT_ABORTED, name)
+        part = restore(process, goal, epoch, self.workload.initial(process.name))
+        body = {"epoch": epoch, "state": process.state}
+        self._emit_row(process, RESTORE, goal.snapshot, body=body, index=part.inside)
+        process.state = self.workload.after_restore(process, self._out)
+        self._carry_out(process)
+        if self._on_restore is not None:
+            self._on_restore(process, self._out)
+            self._carry_out(process)
+
+    def put_back(self, process: Process, snapshot: str | None, message: Message) -> None:
+        """A recovery puts `message` back into its channel, which leads to `process`."""
+        self._emit_row(process, PUT_BACK, snapshot, message.channel.name, message.id, message.body)
+
+    def recover(self, service: Process, goal: Restorable) -> None:
+        """A recovery begins, which goes back to `goal`: `service` hears of it."""
+        self._services[service.number].on_recovery(service, goal, self._out)
+        self._carry_out(service)
+
+    def crashed(self, service: Process, process: str) -> None:
+        """The platform tells `service` that `process` has crashed."""
+        self._services[service.number].on_crash(service, process, self._out)
+        self._carry_out(service)
+
+    def from_outside(self, process: Process, ask: Callable[[Out], None]) -> None:
+        """Somebody outside the system asks `process`, which may be a service, for something: `ask` says what."""
+        ask(self._out)
+        self._carry_out(process)
+
     def drop_effects(self) -> None:
         """Forget the effects that a refused action has asked for."""
         self._out.effects, self._snapshot, self._overtaken = [], None, ()
@@ -296,7 +349,7 @@ class Rules:
     def _tell(self, process: Process, effect: Tell) -> None:
         channel, snapshot = self.world.control_channel(process.number, effect.target), effect.snapshot
         self._check_uses_control("tells others something")
-        number = self._transmit(channel, CONTROL, effect.body, snapshot)
+        number = self._transmit(channel, CONTROL, effect.body, snapshot, effect.load)
         self._emit_row(process, CONTROL_SEND, snapshot, channel.name, number, effect.body)
 
     def _set_timer(self, process: Process, effect: SetTimer) -> None:
@@ -322,6 +375,8 @@ class Rules:
         if snapshot in process.aborted:
             return
         local = LocalSnapshot(process.state, process.index, {}, frozenset(), False)
+        if self.records_lives:
+            local = local._replace(turn=process.turn, offsets=process.offsets)
         process.snapshots = {**process.snapshots, snapshot: local}
         self._emit_row(process, RECORD, snapshot, body=process.state, index=process.index)
         self._done_if_closed(process, snapshot)
@@ -430,6 +485,18 @@ class Rules:
         self._emit_row(process, SNAPSHOT_ABORTED, snapshot)
         if self._on_abort is not None:
             self._on_abort(process, snapshot, self._out)
+
+    def _commit(self, process: Process, effect: Commit) -> None:
+        part = process.snapshots.get(effect.snapshot)
+        if part is not None:
+            process.state = self.workload.after_commit(process, part.state, self._out)
+
+    def _give(self, process: Process, effect: Give) -> None:
+        process.outside += 1
+        self._emit_row(process, OUTPUT, None, body=effect.body)
+
+    def _manifest(self, process: Process, effect: Manifest) -> None:
+        self._emit_row(process, COMMITTED, effect.snapshot, body=effect.body)
 
     # ------------------------------------------------------------------ blocking and pausing
 

@@ -42,15 +42,19 @@ from sim.core.model import (
     Lose,
     Mend,
     Message,
+    Recover,
     Restart,
+    Restore,
     Sever,
     Slow,
     Start,
     State,
     Timer,
 )
+from sim.core.recovery import ON_CRASH
 
 START, SCRIPT, TURN, INITIATION, FAULT, DELIVERY, CONTROL_DELIVERY, ALARM = range(8)
+_RECOVERIES, _BEGINNINGS = frozenset({Recover, Restore}), frozenset({Restart, Join, Restore})
 Choice = tuple[float, Action]
 Choices = Generator[Choice, Sequence[Message], None]
 Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, rank, order, id, what (None: a turn)
@@ -83,8 +87,8 @@ class Parked:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._agenda, self._channels = engine.agenda, engine.channels
-        self._messages: dict[int, dict[int, Entry]] = {}  # by channel, then by id
+        self._agenda, self._channels, self._has_lives = engine.agenda, engine.channels, engine.has_lives
+        self._messages: dict[int, dict[Any, Entry]] = {}  # by channel, then by epoch and id
         self._items: dict[int, dict[int, Entry]] = {}  # by process, then by rank
         self._others: list[Entry] = []
 
@@ -95,7 +99,7 @@ class Parked:
         """Park an entry."""
         what = entry[4]
         if entry[1] == DELIVERY and what.kind == APP:  # type: ignore[union-attr]
-            self._messages.setdefault(entry[2], {})[what.id] = entry  # type: ignore[union-attr]
+            self._messages.setdefault(entry[2], {})[what.epoch, what.id] = entry  # type: ignore[union-attr]
             return
         if entry[1] in (SCRIPT, INITIATION):
             item = self._agenda[entry[2]]
@@ -107,9 +111,10 @@ class Parked:
     def drop(self, message: Message) -> bool:
         """Forgets the arrival of a message. Returns whether it was parked."""
         of_channel = self._messages.get(message.channel.number, {})
-        is_there = message.id in of_channel
+        own = message.epoch, message.id
+        is_there = own in of_channel
         if is_there:
-            _taken(self._messages, message.channel.number, message.id)
+            _taken(self._messages, message.channel.number, own)
         others = [entry for entry in self._others if entry[4] is not message]
         is_there, self._others = is_there or len(others) < len(self._others), others
         return is_there
@@ -118,18 +123,25 @@ class Parked:
         """Takes out the entries that may be enabled in `state`."""
         found, self._others = self._others, []
         for channel, line in tuple(self._messages.items()):
-            first = state.queues[channel][0].id if self._channels[channel].fifo else min(line)
-            found += _taken(self._messages, channel, first)
+            if not self._channels[channel].fifo:
+                firsts = dict(sorted(line, reverse=True))
+            elif self._has_lives:
+                firsts = {own.epoch: own.id for own in reversed(state.queues[channel])}
+            else:
+                firsts = {0: state.queues[channel][0].id}
+            for first in firsts.items():
+                found += _taken(self._messages, channel, first)
         for process in tuple(self._items):
             found += _taken(self._items, process, state.node(process).position)
         return found
 
 
-def _taken(lines: dict[int, dict[int, Entry]], number: int, first: int) -> list[Entry]:
+def _taken(lines: dict[int, dict[Any, Entry]], number: int, first: Any) -> list[Entry]:
     """Takes the entry `first` out of a line, if it is there."""
-    entry = lines[number].pop(first, None)
-    if not lines[number]:
-        del lines[number]
+    line = lines.get(number, {})
+    entry = line.pop(first, None)
+    if not line:
+        lines.pop(number, None)
     return [] if entry is None else [entry]
 
 
@@ -165,7 +177,7 @@ class Timed(Scheduler):
         self._takes_turns = engine.workload.takes_turns
         self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
         self._has_control = engine.algorithm.uses_control
-        self._control_busy_until: defaultdict[Channel, float] = defaultdict(lambda: -math.inf)
+        self._control_busy_until: defaultdict[tuple[Channel, int], float] = defaultdict(lambda: -math.inf)
         self._has_turn = [False] * len(engine.processes) + [True] * len(engine.services)  # services take none
         self._happened = state.happened
         self._overtakes = engine.algorithm.overtakes
@@ -178,6 +190,11 @@ class Timed(Scheduler):
         self._sent_at: dict[int, float] = {}  # likewise: when each was sent, or is sent again
         self._outdated: Counter[int] = Counter()  # arrivals in `_due` of messages that are lost, by message
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
+        self._has_lives = engine.has_lives
+        self._lives = 0  # so far, and one for each crash after which a recovery begins
+        self._busy_in_epoch: defaultdict[tuple[int, int], float] = defaultdict(lambda: -math.inf)
+        for number, time in enumerate(engine.plan.at if engine.plan else ()):
+            heappush(self._due, (time, FAULT, self._after_faults, number, Recover(number)))
         self._plan_next_item()
         if self._takes_turns:
             for number in range(len(engine.processes)):
@@ -218,7 +235,10 @@ class Timed(Scheduler):
                     continue  # it was set anew, or taken away
             else:
                 action = what  # type: ignore[assignment]
-                if type(action) is not Start:
+                if type(action) in _RECOVERIES:
+                    if not is_enabled(self.state, action):  # type: ignore[arg-type]
+                        continue  # a later recovery has begun
+                elif type(action) is not Start:
                     self._plan_next_item()
             assert action is not None
             if is_enabled(self.state, action):
@@ -241,10 +261,31 @@ class Timed(Scheduler):
             self._plan_arrivals(sent)
         if self.state.happened is not self._happened:
             self._plan_followers()
+        if self._has_lives and isinstance(action, Crash | Recover):
+            self._plan_recovery(action)
         if self._takes_turns:
-            number = action.process if isinstance(action, Restart | Join) else self.engine.actor(action)
+            number = action.process if type(action) in _BEGINNINGS else self.engine.actor(action)  # type: ignore[union-attr]
             if number < len(self._has_turn) and not self._has_turn[number]:
                 self._plan_turn(number)
+
+    def _plan_recovery(self, action: Crash | Recover) -> None:
+        """A recovery begins some time after a crash; then each process is restored once its part is fetched."""
+        plan, engine, life = self.engine.plan, self.engine, self.state.life
+        assert plan is not None
+        self._lives += 1
+        if isinstance(action, Crash):
+            if plan.on == ON_CRASH:
+                due = self.now + plan.detect
+                heappush(self._due, (due, FAULT, self._after_faults, len(plan.at) + self._lives, Recover(None)))
+            return
+        for number in sorted(life.waiting):
+            due = self.now + life.goal.takes.get(engine.processes[number], 0.0)
+            heappush(self._due, (due, FAULT, self._after_faults + 1 + number, self._lives, Restore(number)))
+
+    @property
+    def _after_faults(self) -> int:
+        """A place in the order of what the world does: after all that the agenda plans."""
+        return 2 * len(self.engine.agenda)
 
     def _entry(self, item: AgendaItem, time: float) -> Entry:
         kind = type(item.action)
@@ -272,8 +313,12 @@ class Timed(Scheduler):
             number = channel.number
             delay = self._delay_of_copy(message) if message.origin is not None else self._delay(message)
             due = self.now + delay
-            if channel.fifo and not (self._overtakes and message.kind == MARKER and self._goes_ahead(message.body)):
-                due = in_order(due, self._busy_until, number)
+            is_in_line = channel.fifo and not message.is_again
+            if is_in_line and not (self._overtakes and message.kind == MARKER and self._goes_ahead(message.body)):
+                if self._has_lives:
+                    due = in_order(due, self._busy_in_epoch, (number, message.epoch))
+                else:
+                    due = in_order(due, self._busy_until, number)
             if due != HOLD:
                 heappush(self._due, (due, DELIVERY, number, message.id, message))
             if self._has_message_faults:
@@ -281,7 +326,12 @@ class Timed(Scheduler):
                 self._plan_faults(message)
 
     def _delay(self, message: Message) -> float:
-        """The delay of a message. It is that of the slower of both processes, if one of them is slow."""
+        """The delay of a message. It is that of the slower of both processes, if one of them is slow.
+
+        What a recovery puts back is there at once.
+        """
+        if message.is_again:
+            return 0.0
         slowed = self.state.slowed
         if not slowed:
             return self.delays.of(message)
@@ -294,7 +344,7 @@ class Timed(Scheduler):
         """The losses and copies of a message that has just been sent: those planned, then those by chance."""
         for item in self.engine.planned_for(message):
             heappush(self._due, self._entry(item, max(item.time, self.now)))
-        if self._chances is not None and message.origin is None:
+        if self._chances is not None and message.origin is None and not message.is_again:
             for number, fault in enumerate(self._chances.of(message)):
                 heappush(self._due, (self.now, FAULT, len(self.engine.agenda) + number, message.id, fault))
 
@@ -334,7 +384,8 @@ class Timed(Scheduler):
         """
         self._plan_arrivals([message for message in sent if message.kind != CONTROL])
         for message in (message for message in sent if message.kind == CONTROL):
-            due = in_order(self.now + self._delay(message), self._control_busy_until, message.channel)
+            line = message.channel, message.epoch
+            due = in_order(self.now + self._delay(message), self._control_busy_until, line)
             if due != math.inf:
                 heappush(self._due, (due, CONTROL_DELIVERY, message.channel.number, message.id, message))
         if self.engine.set_by is sent:
@@ -355,7 +406,9 @@ class Timed(Scheduler):
             if what is None:
                 may_go = self.engine.may_begin(self.state, self.state.processes[entry[2]])
             else:
-                action = Deliver(what) if isinstance(what, Message) else what
+                action = what
+                if isinstance(what, Message):
+                    action = Hear(what) if what.kind == CONTROL else Deliver(what)
                 may_go = self.engine.is_enabled(self.state, action)  # type: ignore[arg-type]  # timers are not parked
             if may_go:
                 heappush(self._due, (max(entry[0], self.now), *entry[1:]))
@@ -379,7 +432,7 @@ class Untimed(Scheduler):
 
     def _note_held(self, sent: Sequence[Message]) -> None:
         """Without time, a delay has no meaning unless it holds the message. A copy has none of its own."""
-        drawn = (message for message in sent if message.origin is None)
+        drawn = (message for message in sent if message.origin is None and not message.is_again)
         self._held.update(message.id for message in drawn if self.delays.of(message) == math.inf)
 
 
@@ -437,15 +490,16 @@ class Manual(Untimed):
 def choice_name(engine: Engine, state: State, action: Action) -> str:
     """The name of `action` in `state`, for people to write. No two enabled actions have the same name.
 
-    `deliver P1->P2`: the oldest message of a channel; `deliver P1->P2 #2`: the second oldest, if it may overtake.
-    `act P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines
-    wait for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`.
-    `control P1->P2`: the oldest control message. `timer retry of P1`. `start coordinator`: a service. `crash P2`, the
-    second time `crash P2 #2`, and so with `restart P2`, `join P2`, `leave P2`, `sever P1->P2 P2->P1`, `mend P1->P2`,
-    `slow P2`, `lose H` (by the label of the send), `copy P1->P2 S1` (the marker of a snapshot on a channel).
+    `deliver P1->P2`: the oldest message of a channel; `deliver P1->P2 #2`: the second oldest, if it may overtake. `act
+    P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines wait
+    for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`. `control
+    P1->P2`: the oldest control message (`#2`: the second, of another epoch). `timer retry of P1`. `start coordinator`:
+    a service. `crash P2`, the second time `crash P2 #2`, and so with `restart P2`, `join P2`, `leave P2`, `sever P1->P2
+    P2->P1`, `mend P1->P2`, `slow P2`, `lose H` (by the label of the send), `copy P1->P2 S1` (the marker of a snapshot
+    on a channel). `recover` after a crash, `recover #2`: the second at a time given; `restore P2`.
     """
     if isinstance(action, Hear):
-        return f"control {action.channel.name}"
+        return _numbered(f"control {action.channel.name}", state.control[action.channel].index(action.message))
     if isinstance(action, Fire):
         return f"timer {action.timer.name} of {state.node(action.timer.process).name}"
     if isinstance(action, Deliver):
@@ -454,6 +508,10 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     if type(action) in FAULTS:
         same = [item.number for item in engine.agenda if fault_name(engine, item.action) == fault_name(engine, action)]
         return _numbered(fault_name(engine, action), same.index(action.item))  # type: ignore[arg-type]
+    if isinstance(action, Recover):
+        return "recover" if action.number is None else f"recover #{action.number + 1}"
+    if isinstance(action, Restore):
+        return f"restore {engine.processes[action.process]}"
     process = state.node(engine.actor(action))
     if isinstance(action, Start):
         return f"start {process.name}"

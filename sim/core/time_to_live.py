@@ -29,6 +29,7 @@ class TimeToLive(SnapshotAlgorithm):
     """The rules of the option."""
 
     allows_coordinator = False
+    allows_recovery = False
     time_to_live: float
 
     checks: ClassVar[tuple[str, ...]] = (*SnapshotAlgorithm.checks, "one_outcome")

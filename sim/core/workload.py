@@ -30,6 +30,7 @@ class Workload(Parametrised):
     source: ClassVar[str] = ""
     body_hint: ClassVar[str] = "any text"
     takes_turns: bool = False
+    waits_for_commits: bool = False  # whether `after_commit` does something: then processes hear of valid snapshots
     busy_at_first: ClassVar[
         Mapping[str, str]
     ] = {}  # what the form of ensembles contains at first, in a grid's notation
@@ -77,6 +78,17 @@ class Workload(Parametrised):
 
     def after_receive(self, process: Process, message: Message, out: Out) -> Any:
         """The state after receiving `message`. A reactive workload asks `out` for sends in the same action."""
+        return process.state
+
+    def after_commit(self, process: Process, recorded: Any, out: Out) -> Any:
+        """The state after a snapshot has become valid for which `process` had `recorded` its state.
+
+        A sink that waits for this gives its outputs to the world outside now (`out.give`).
+        """
+        return process.state
+
+    def after_restore(self, process: Process, out: Out) -> Any:
+        """The state after a recovery has restored `process`. A sink gives what it had not given before the failure."""
         return process.state
 
     def turn_gap(self, process: Process) -> float | None:

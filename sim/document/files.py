@@ -15,6 +15,7 @@ from sim.core.errors import InputError, brief
 from sim.core.model import APP, CONTROL, MARKER, MessageReference
 from sim.core.network import LAYERS, Network
 from sim.core.parameters import Parameter
+from sim.core.recovery import ON_CRASH, RecoveryPlan
 from sim.core.topology import EVERY_CHANNEL, KINDS, Topology
 from sim.core.workload import WORKLOADS
 from sim.document.fault_rates import FaultRates
@@ -38,6 +39,7 @@ from sim.document.scenario import (
 from sim.document.toml_table import MOST_NUMBER, Table, is_plain, toml_values
 from sim.document.validate import validate
 from sim.services.settings import PARAMETERS as COORDINATOR
+from sim.services.settings import STORAGE
 
 MOST_BYTES = 1_000_000
 
@@ -71,13 +73,19 @@ def decode(content: bytes, origin: str) -> str:
 
 def parse_toml(text: str, name: str, origin: str | None = None) -> Scenario:
     """The scenario in the TOML `text`. Raises InputError. Errors begin with `origin` (default: `name`.toml)."""
+    scenario = read_toml(text, name, origin)
+    validate(scenario)
+    return scenario
+
+
+def read_toml(text: str, name: str, origin: str | None = None) -> Scenario:
+    """Likewise, whether or not the scenario makes sense (sim/document/validate.py)."""
     origin = origin or f"{name}.toml"
     values = toml_values(text, origin)
     try:
         scenario = _scenario(Table(values, ""), name, origin)
     except InputError as problem:
         raise InputError(f"{origin}: {problem}") from None
-    validate(scenario)
     return scenario
 
 
@@ -111,6 +119,8 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         parameters=read_parameters(workload, WORKLOADS[kind].parameters),
         scheduler=_scheduler(table.table("scheduler")),
         coordinator=_coordinator(table) if "coordinator" in table.values else None,
+        storage=read_parameters(table.table("storage"), STORAGE) if "storage" in table.values else None,
+        recovery=read_recovery(table.table("recovery")) if "recovery" in table.values else None,
         seed=seed,
         delay=_delay_rule(table.table("delay"), origin),
         marker_delay=_delay_rule(table.table("marker_delay"), origin) if "marker_delay" in table.values else None,
@@ -126,7 +136,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         origin=origin,
     )
     table.take("marker_delay", dict, {}, "a table [marker_delay]")
-    table.expects("coordinator")
+    table.expects("coordinator", "storage", "recovery")
     table.done()
     return scenario
 
@@ -362,6 +372,56 @@ def _network(table: Table) -> Network:
 
 def _coordinator(table: Table) -> dict[str, Any]:
     return read_parameters(table.table("coordinator"), COORDINATOR)
+
+
+def read_recovery(table: Table) -> RecoveryPlan:
+    """When and how the system is rolled back. `at` is a time, or a list of times."""
+    given = table.values.get("at")
+    if isinstance(given, list):
+        for number, time in enumerate(table.take("at", list, [], "a time or a list of times"), start=1):
+            if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < MOST_NUMBER:
+                raise table.fail(f"at[{number}]", f"expected a number of at least 0, not {brief(time)}")
+        times = tuple(float(time) for time in given)
+    else:
+        times = (table.number("at", 0.0),) if given is not None else ()
+    table.expects("at")
+    names = table.values.get("processes", "all")
+    if isinstance(names, str):
+        table.choice("processes", ("all",), "all")
+        names = ()
+    else:
+        names = table.texts("processes")
+    on = table.choice("on", (ON_CRASH,), "") if "on" in table.values else ""
+    table.expects("on")
+    goals = _goals(table, len(times))
+    times, goals = _in_order(times, goals)
+    plan = RecoveryPlan(
+        times, on, table.number("detect", RecoveryPlan.detect), tuple(names),
+        table.take("channels", bool, True, "true or false"), table.take("fence", bool, True, "true or false"),
+        goals,
+    )  # fmt: skip
+    if not plan.at and not plan.on:
+        raise table.missing("at", 'give the time of the recovery, or say on = "crash"')
+    table.done()
+    return plan
+
+
+def _goals(table: Table, count: int) -> tuple[str, ...]:
+    """The snapshot to which each of `count` recoveries at a time goes back; one text is for all of them."""
+    given = table.values.get("to")
+    goals = table.texts("to") if isinstance(given, list) else (table.text("to"),) * count
+    table.expects("to")
+    if given is not None and (len(goals) != count or not count):
+        raise table.fail("to", f'expected a snapshot for each time under `at`, "" for the last one, not {brief(given)}')
+    if not is_plain(list(goals)):
+        raise table.fail("to", f"{given!a} holds half a character, which no file can hold")
+    return goals if any(goals) else ()
+
+
+def _in_order(times: tuple[float, ...], goals: tuple[str, ...]) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    """Recoveries in the order of their times, and their goals with them."""
+    order = sorted(range(len(times)), key=lambda number: times[number])
+    return tuple(times[number] for number in order), tuple(goals[number] for number in order) if goals else ()
 
 
 def _fault_rates(table: Table) -> FaultRates:

@@ -38,6 +38,7 @@ from sim.core.model import (
     State,
 )
 from sim.core.network import Network
+from sim.core.recovery import RecoveryPlan
 from sim.core.scheduler import Manual, Random, Scheduler, Timed
 from sim.core.slip import SLIPS
 from sim.core.tick import Tick
@@ -46,7 +47,10 @@ from sim.core.workload import WORKLOADS, Workload
 from sim.document.fault_rates import FaultRates, Outage
 from sim.services.coordinator import coordinated
 from sim.services.member import Member
-from sim.services.settings import PARAMETERS, Settings
+from sim.services.settings import PARAMETERS, STORAGE, Settings, StorageSettings
+from sim.services.storage import stored
+from sim.services.storage_words import NAME as STORAGE_NAME
+from sim.services.uploads import Uploader
 
 SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
@@ -179,6 +183,8 @@ class Scenario:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     scheduler: SchedulerChoice = field(default_factory=SchedulerChoice)
     coordinator: Mapping[str, Any] | None = None
+    storage: Mapping[str, Any] | None = None
+    recovery: RecoveryPlan | None = None
     seed: int = 0
     delay: DelayRule = field(default_factory=DelayRule)
     marker_delay: DelayRule | None = None
@@ -271,8 +277,9 @@ class Scenario:
         workload, rules, absent = self._workload(), self.rule_book(), self.absent
         is_raw, has_faults = is_raw or self.network.is_raw, has_faults or self.fault_rates.meets_messages
         return Engine(
-            self.processes, self.channels, workload, rules, self.agenda, absent, has_faults=has_faults, is_raw=is_raw
-        )
+            self.processes, self.channels, workload, rules, self.agenda, absent, has_faults=has_faults, is_raw=is_raw,
+            plan=self.recovery, has_logs=bool((self.storage or {}).get("offsets")),
+        )  # fmt: skip
 
     @property
     def headline(self) -> str:
@@ -285,17 +292,38 @@ class Scenario:
         """The class of the rule book: the algorithm's with its options, or the broken one that `breaks` names."""
         own = broken_rules(self.breaks) or ALGORITHMS[self.algorithm]
         rules = own.with_options(self.algorithm_parameters)
+        if self.has_storage:
+            rules = stored(rules)  # type: ignore[arg-type]  # classes are hashable
         if self.coordinator is None:
             return rules
         is_eager = any(self.coordinator.get(key) for key in ("heartbeat", "interval"))
         return coordinated(rules, is_eager=is_eager)  # type: ignore[arg-type]  # classes are hashable
+
+    @property
+    def has_storage(self) -> bool:
+        """Whether snapshots are stored. A recovery needs a storage: where none is described, it takes no time."""
+        return self.storage is not None or self.recovery is not None
 
     def rule_book(self) -> SnapshotAlgorithm:
         """The rule book, with this graph and its parameters."""
         book = self.rules(Graph(self.processes, self.channels), **self.algorithm_parameters)
         if isinstance(book, Member):
             book.settings = self._settings()
+        if isinstance(book, Uploader):
+            book.storage = self.storage_settings()
         return book
+
+    def storage_settings(self) -> StorageSettings:
+        """What the storage is told."""
+        given = {name: (self.storage or {}).get(name, own.default) for name, own in STORAGE.items()}
+        waits = self._workload().waits_for_commits
+        return StorageSettings(
+            **given,
+            members=tuple(name for name in self.processes if name not in self.absent),
+            seed=self.seed,
+            tells=self.coordinator is not None or given["incremental"] or given["limit"] > 0 or waits,
+            recovers=self.recovery is not None,
+        )
 
     def _settings(self) -> Settings:
         """What the coordinator is told."""
@@ -317,7 +345,8 @@ class Scenario:
         """The delays of one run of this scenario, to be asked for in the order of sending."""
         marker = self.marker_delay or self.delay
         rules = self.delay, marker, self.control_delay
-        return Delays(self.seed, *rules, self.delays, self.processes, self.network.resend)
+        latency = {STORAGE_NAME: DelayRule("fixed", self.storage_settings().latency)} if self.has_storage else None
+        return Delays(self.seed, *rules, self.delays, self.processes, self.network.resend, latency)
 
     def scheduler_for(self, engine: Engine, state: State) -> Scheduler:
         """A new scheduler of this scenario's kind, which starts in `state`."""

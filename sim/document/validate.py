@@ -18,6 +18,7 @@ from sim.core.workload import WORKLOADS, Refused
 from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine, is_snapshot_number
 from sim.document.toml_table import is_plain
 from sim.services.settings import FAIL, STOP
+from sim.services.storage_words import NAME as STORAGE_NAME
 from sim.services.words import NAME
 
 MOST_CHANNELS = 100_000
@@ -36,6 +37,8 @@ def validate(scenario: Scenario) -> None:
         _initiations,
         _fault_rates,
         _faults,
+        _storage,
+        _recovery,
         _waiting,
         _delays,
         _workload,
@@ -253,7 +256,8 @@ def _fault_rates(scenario: Scenario) -> Iterator[Problem]:
 
 def _crashes(scenario: Scenario, where: str, what: str = "a crash") -> Iterator[Problem]:
     """The problem if processes fail, and the algorithm does not allow for it."""
-    if scenario.snapshots and not scenario.rules.allows_crashes:
+    is_undone = scenario.recovery is not None and scenario.rules.allows_recovery
+    if scenario.snapshots and not scenario.rules.allows_crashes and not is_undone:
         advice = "take the faults of processes away, or use Chandy-Lamport's"
         yield where, f"the rules of {scenario.rules.title} do not allow for {what} as yet; {advice}"
 
@@ -284,10 +288,52 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
         for name in fault.channels:
             if name not in names:
                 yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"
-        if fault.after is None and fault.message is None:
+        may_be_undone = scenario.recovery is not None and fault.kind in ("crash", "restart")
+        if fault.after is None and fault.message is None and not may_be_undone:
             timed.append((fault.at, where, fault))
     if all(fault.after is None for fault in scenario.faults):  # else nobody knows before the run which comes first
         yield from _changing_nothing(timed, set(scenario.absent))
+
+
+def _storage(scenario: Scenario) -> Iterator[Problem]:
+    """The settings of the storage make sense, and the scheduler and the channels allow for it."""
+    given = scenario.storage
+    if given is None:
+        return
+    for key in ("bandwidth", "pause", "kept"):
+        if not given.get(key, 1.0) > 0:
+            yield scenario.at(f"storage.{key}"), f"expected a number above 0, not {given[key]:g}"
+    if scenario.scheduler.kind == "tick":
+        yield scenario.at("storage"), "the tick scheduler, COS 418's, has no storage; use another scheduler"
+    if given.get("offsets") and not all(channel.fifo for channel in scenario.channels):
+        what = "an offset counts the messages of a channel in their order, and a channel here is not FIFO"
+        yield scenario.at("storage.offsets"), f"{what}; leave it out, or let every channel be FIFO"
+    yield from _whole_system(scenario, "storage", "a storage")
+
+
+def _recovery(scenario: Scenario) -> Iterator[Problem]:
+    """What a recovery restores is there, and the algorithm's notes may be taken away."""
+    plan, rules = scenario.recovery, scenario.rules
+    if plan is None:
+        return
+    for name in plan.processes:
+        if name not in scenario.processes:
+            yield scenario.at("recovery.processes"), f"{name!r} is no process; {_known(scenario)}"
+    if scenario.snapshots and not rules.allows_recovery:
+        advice = "take [recovery] away, or use Chandy-Lamport's"
+        yield scenario.at("recovery"), f"the rules of {rules.title} do not allow for a recovery as yet; {advice}"
+    if scenario.scheduler.kind == "tick":
+        yield scenario.at("recovery"), "the tick scheduler, COS 418's, has no recovery; use another scheduler"
+    yield from _whole_system(scenario, "recovery", "a recovery")
+
+
+def _whole_system(scenario: Scenario, key: str, what: str) -> Iterator[Problem]:
+    """The problem if processes come and go."""
+    if scenario.absent or any(fault.kind in ("join", "leave") for fault in scenario.faults):
+        yield (
+            scenario.at(key),
+            f"{what} needs the same processes all the time as yet; take those that join or leave away",
+        )
 
 
 def _of_message(scenario: Scenario, fault: FaultLine, where: str) -> Iterator[Problem]:
@@ -342,7 +388,7 @@ def may_initiate(scenario: Scenario) -> list[str]:
     """The processes (or services) that may initiate a snapshot, by name."""
     algorithm = scenario.rules
     if algorithm.initiators == COORDINATOR:
-        return [service.name for service in algorithm.services]
+        return [service.name for service in algorithm.services if service.name != STORAGE_NAME]
     targets = {channel.target_name for channel in scenario.channels} if algorithm.initiators == SOURCES else set()
     services = [] if scenario.coordinator is None else [NAME]
     return [process for process in scenario.processes if process not in targets] + services

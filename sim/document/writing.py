@@ -10,6 +10,7 @@ import tomli_w
 from sim import FILE_VERSION
 from sim.core.delays import DelayRule
 from sim.core.model import MessageReference
+from sim.core.recovery import RecoveryPlan
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.document.fault_rates import FaultRates
 from sim.document.scenario import FaultLine, Initiation, Scenario, SchedulerChoice, ScriptLine, WalkStep
@@ -36,6 +37,10 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
         document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}
     if scenario.coordinator is not None:
         document["coordinator"] = dict(scenario.coordinator)
+    if scenario.storage is not None:
+        document["storage"] = dict(scenario.storage)
+    if scenario.recovery is not None:
+        document["recovery"] = recovery_table(scenario.recovery)
     document["workload"] = {"kind": scenario.workload, **scenario.parameters}
     if scenario.scheduler != plain.scheduler:
         document["scheduler"] = _scheduler_out(scenario.scheduler)
@@ -55,6 +60,19 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     document["cuts"] = [{"name": c.name, "frontier": dict(c.frontier), "text": c.text} for c in scenario.cuts]
     document["walk"] = [_walk_out(stop) for stop in scenario.walk]
     return {key: value for key, value in document.items() if value != []}
+
+
+def recovery_table(plan: RecoveryPlan) -> dict[str, Any]:
+    """What the table [recovery] says of `plan`, without what is usual."""
+    usual = asdict(RecoveryPlan())
+    given = {key: value for key, value in asdict(plan).items() if value != usual[key]}
+    if plan.at:
+        given["at"] = plan.at[0] if len(plan.at) == 1 else list(plan.at)
+    if plan.processes:
+        given["processes"] = list(plan.processes)
+    if plan.to:
+        given["to"] = plan.to[0] if len(set(plan.to)) == 1 else list(plan.to)
+    return given
 
 
 def _different(rates: FaultRates, plain: FaultRates) -> dict[str, float]:

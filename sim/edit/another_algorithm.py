@@ -29,11 +29,14 @@ class Remedy(NamedTuple):
 def with_algorithm(scenario: Scenario, kind: str, source: str | None = None) -> Scenario:
     """The scenario with another algorithm, whose snapshots are started by those who may start them.
 
-    Parameters, slips and delays of control messages belong to the algorithm before, so they are dropped. `source`: this
-    process loses its incoming channels, and what the script sends on them.
+    Parameters, slips and delays of control messages belong to the algorithm before, so they are dropped. So is the
+    recovery where the rules do not allow for one. `source`: this process loses its incoming channels, and what the
+    script sends on them.
     """
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     other = replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept, breaks=())
+    if not other.rules.allows_recovery:
+        other = replace(other, recovery=None)
     if source is not None:
         other = _with_source(other, source)
     return replace(other, snapshots=fitting_initiations(other))

@@ -10,6 +10,7 @@ from sim.core.errors import brief
 from sim.core.model import SEND, MessageReference
 from sim.core.network import RAW
 from sim.core.notation import caption, has_label
+from sim.core.recovery import RecoveryPlan
 from sim.core.slip import SLIPS
 from sim.core.topology import EVERY_CHANNEL
 from sim.document.files import read_reference
@@ -25,7 +26,7 @@ from sim.explain.words import listing, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import due, waits_behind
 from sim.run.references import find, references
-from sim.services.settings import PARAMETERS, WHEN_HELD
+from sim.services.settings import PARAMETERS, STORAGE, WHEN_HELD
 from sim.verify.stable import properties_of
 
 
@@ -45,6 +46,10 @@ def describe_edit(before: Execution, edit: Edit) -> str:
     if do == "break":
         switch = SLIPS[edit["rule"]].switch
         return f"broken: {words.small(switch)}" if edit.get("on", True) else f"no longer broken: {words.small(switch)}"
+    if do == "roll_back":
+        has_time = before.scenario.scheduler.has_time and isinstance(edit.get("at"), int | float)
+        at = f" at {edit['at']:g}" if has_time else ""
+        return f"roll back to {edit['to']}{at}"
     if do == "watch":
         return f"{edit['process']} starts snapshots until one shows: {words.small(DETECTORS[edit['property']].holds)}"
     return _by_hand_in_words(before, edit)
@@ -63,6 +68,10 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
         return f"{own.help}: {'yes' if value is True else 'no' if value is False else brief(value)}"
     if do == "coordinator":
         return _coordinator_in_words(edit)
+    if do == "storage":
+        return _storage_in_words(edit)
+    if do == "recovery":
+        return _recovery_in_words(edit)
     if do == "fifo":
         if edit["channel"] == EVERY_CHANNEL:
             return "every channel is FIFO" if edit.get("fifo") else "messages may overtake each other on every channel"
@@ -70,6 +79,8 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
         return f"{channel} is FIFO again" if edit.get("fifo") else f"messages on {channel} may overtake each other"
     if do == "fault":
         return _fault_in_words(before, edit)
+    if do == "no_faults":
+        return "nothing fails any more"
     if do == "network":
         if edit.get("layer", before.network.layer) == RAW:
             return "a raw network: what is lost is lost, copies arrive, no channel is FIFO"
@@ -96,6 +107,36 @@ def _coordinator_in_words(edit: Edit) -> str:
     if own.kind == "text":
         return f"one message more than a process may hold: {WHEN_HELD.get(value, value)}"
     return f"{own.help}: {'any number' if value == math.inf else brief(value)}"
+
+
+def _storage_in_words(edit: Edit) -> str:
+    if "name" not in edit:
+        return "snapshots are stored" if edit.get("on", True) else "snapshots are not stored, so there is no recovery"
+    own = STORAGE[edit["name"]]
+    value = edit.get("value", own.default)
+    if own.kind == "flag":
+        return f"the storage: {own.help}: {'yes' if value else 'no'}"
+    return f"the storage: {own.help}: {'any number' if value == math.inf else brief(value)}"
+
+
+def _recovery_in_words(edit: Edit) -> str:
+    name, value = edit.get("name", "on"), edit.get("value")
+    if name == "on":
+        is_on = edit.get("on", True) if "name" not in edit else bool(value)
+        never = "no recovery" if "name" not in edit else "no recovery after a crash"
+        return "a recovery after each crash" if is_on else never
+    if name == "at":
+        times = value if isinstance(value, list) else [] if value is None else [value]
+        return f"a recovery at {listing([f'{time:g}' for time in times])}" if times else "no recovery at a given time"
+    if name == "detect":
+        return f"a recovery begins {RecoveryPlan.detect if value is None else value:g} after a crash"
+    if name == "processes":
+        who = value if isinstance(value, list) else []
+        return f"a recovery restores {f'{listing(who)} only' if who else 'every process'}"
+    is_on = value is None or value
+    if name == "channels":
+        return "a recovery puts the channels' contents back" if is_on else "a recovery drops the channels' contents"
+    return "a recovery fences off the old epoch" if is_on else "a recovery lets messages of the old epoch in"
 
 
 def _fault_in_words(before: Scenario, edit: Edit) -> str:
@@ -135,6 +176,8 @@ def _algorithm_in_words(before: Scenario, edit: Edit) -> str:
     starters = list(dict.fromkeys(start.process for start in after.snapshots))
     if set(starters) - {start.process for start in before.snapshots}:
         found += f", started by {listing(starters) if len(starters) < 4 else f'{len(starters)} processes'}"
+    if before.recovery is not None and after.recovery is None:
+        found += "; no recovery any more, for its rules do not allow for one"
     return found if edit.get("source") is None else f"{found}; {edit['source']} loses its incoming channels"
 
 

@@ -8,6 +8,8 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels",
                                                             or with "groups": all channels that join two of them;
                                                             "slow", with a "factor"; "lose" and "copy", with a "message"
+    {"do": "no_faults"}                                     nothing fails: no line and no rate of faults is left, and
+                                                            all processes are there from the beginning
     {"do": "network", "layer": "raw", "resend"?: 4}         what is lost is lost there; "fifo": it is sent again
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
@@ -16,6 +18,11 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "parameter", "name": "collect", "value": true}   a parameter of the algorithm
     {"do": "coordinator", "on": true, "timeout"?: 50}       a coordinator of the snapshots, or none any more
     {"do": "coordinator", "name": "retries", "value": 2}    one of its settings
+    {"do": "storage", "on": true}                           the snapshots are stored, or are not any more; or "name" and
+                                                            "value" of one of the storage's settings
+    {"do": "recovery", "on": true}                          the system is rolled back after each crash, or never
+    {"do": "recovery", "name": "at", "value": [10, 25.5]}   one thing is said of that, as in the table [recovery]
+    {"do": "roll_back", "to": "S1", "at"?}                  the system is rolled back to this snapshot
     {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more;
                                                             "all": on every channel
     {"do": "capacity", "channel": "P1->P2", "capacity": 3}  how many messages it holds (null: any number); "all": each
@@ -47,6 +54,7 @@ from sim.core.model import CONTROL, MessageReference
 from sim.core.network import LAYERS, Network
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL
+from sim.document.fault_rates import FaultRates
 from sim.document.files import read_reference
 from sim.document.scenario import (
     FAULT_KINDS,
@@ -65,6 +73,7 @@ from sim.edit.another_algorithm import with_algorithm
 from sim.edit.another_run import another_run
 from sim.edit.coordination import coordinator
 from sim.edit.items import change, delete, read_body, read_inner, with_parameter
+from sim.edit.storing import recovery, roll_back, storage
 from sim.edit.watch import watched
 from sim.explain.choices import choices_made
 from sim.run.execution import Execution, run
@@ -227,7 +236,8 @@ def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
         at = max((1.0 + own.at for own in scenario.faults if own.after is None), default=0.0)
     factor = table.number("factor", 1.0) if kind == "slow" else 1.0
     fault = FaultLine(kind, process, channels, at, message=message, factor=factor, where="the new fault")
-    faults, place = list(scenario.faults), _made_idle(scenario.faults, fault)
+    faults = list(scenario.faults)
+    place = None if _may_be_undone(scenario, fault) else _made_idle(faults, fault)
     if place is None:
         faults.append(fault)
     else:
@@ -240,6 +250,11 @@ def _network(scenario: Scenario, table: Table, now: float) -> Scenario:
     own = scenario.network
     network = Network(table.choice("layer", LAYERS, own.layer), table.number("resend", own.resend))
     return _without_fifo(replace(scenario, network=network), scenario.not_fifo)
+
+
+def _may_be_undone(scenario: Scenario, fault: FaultLine) -> bool:
+    """Whether a recovery may bring the process of a fault back: another crash of it changes something, too."""
+    return scenario.recovery is not None and fault.kind in ("crash", "restart")
 
 
 def _about(fault: FaultLine) -> set[Any]:
@@ -294,6 +309,11 @@ def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
         raise table.fail("source", f"{source!r} is no process; {nearest(source, scenario.processes)}")
     changed = with_algorithm(scenario, kind, source)
     return _without_fifo(changed, changed.not_fifo)
+
+
+def _no_faults(scenario: Scenario, table: Table, now: float) -> Scenario:
+    """Nothing fails, and everybody is there from the beginning."""
+    return replace(scenario, faults=(), fault_rates=FaultRates(), absent=())
 
 
 def _parameter(scenario: Scenario, table: Table, now: float) -> Scenario:
@@ -401,10 +421,11 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
 # What is planned is changed, whatever happens in the run; and what needs the run that the user sees.
 PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
-    "parameter": _parameter, "fifo": _fifo, "capacity": _capacity, "fault": _fault, "network": _network,
-    "coordinator": coordinator,
+    "parameter": _parameter, "fifo": _fifo, "capacity": _capacity, "fault": _fault, "no_faults": _no_faults,
+    "network": _network,
+    "coordinator": coordinator, "storage": storage, "recovery": recovery,
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,
-    "break": _break, "watch": _watch, ANOTHER: _another,
+    "break": _break, "watch": _watch, ANOTHER: _another, "roll_back": roll_back,
 }  # fmt: skip

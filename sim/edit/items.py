@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sim.core.errors import InputError
-from sim.core.model import INTERNAL, SEND, Event, MessageReference, label_of
+from sim.core.model import INTERNAL, SEND, Event, MessageReference
 from sim.core.parameters import Parameter
 from sim.core.workload import WORKLOADS
 from sim.document.files import read_parameters
@@ -159,7 +159,7 @@ def delete(execution: Execution, table: Table, now: float) -> Scenario:
     event = _event_of(execution, item.number)
     _check_nobody_waits(without, _events_of(execution, planned, event))
     labels = {planned.label, planned.receive_label}
-    without = replace(without, faults=_faults_without(without.faults, planned, event))
+    without = replace(without, faults=_faults_without(execution, without.faults, planned, event))
     cuts = tuple(cut for cut in without.cuts if not labels & set(cut.frontier.values()))
     return replace(without, cuts=cuts, delays=_delays_without(execution, planned, event))
 
@@ -173,9 +173,11 @@ def _without_markers(scenario: Scenario, snapshot: str) -> Scenario:
     return replace(scenario, delays=delays, faults=faults)
 
 
-def _faults_without(faults: tuple[FaultLine, ...], line: ScriptLine, event: Event | None) -> tuple[FaultLine, ...]:
+def _faults_without(
+    execution: Execution, faults: tuple[FaultLine, ...], line: ScriptLine, event: Event | None
+) -> tuple[FaultLine, ...]:
     """The faults that are not about the message of `line`."""
-    number = None if event is None else label_of(event.process, event.index or 0, None)
+    number = None if event is None else execution.numbered(event)
     gone = {MessageReference(label=label) for label in (line.label, number) if label is not None}
     return tuple(own for own in faults if own.message not in gone)
 
@@ -193,9 +195,9 @@ def _events_of(execution: Execution, line: ScriptLine, event: Event | None) -> s
     """Every name of the events of `line`. Other items may wait for any of them."""
     names = {line.label, line.receive_label}
     if event is not None:
-        names.add(label_of(event.process, event.index or 0, None))
+        names.add(execution.numbered(event))
         received = None if event.message_id is None else execution.flights[event.message_id].receive
-        names.add(label_of(received.process, received.index or 0, None) if received else None)
+        names.add(execution.numbered(received) if received else None)
     return {name for name in names if name is not None}
 
 

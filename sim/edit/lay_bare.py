@@ -96,7 +96,7 @@ def _gaps(execution: Execution) -> list[Gap]:
     return list(pairwise([*dict.fromkeys(times), times[-1] + max(1.0, times[-1] / 20)]))
 
 
-def _rounded(low: float, high: float) -> float:
+def rounded_between(low: float, high: float) -> float:
     """A number near the middle of two, with as few digits as the room between them allows."""
     middle = (low + high) / 2
     return next((number for digits in range(6) if low < (number := round(middle, digits)) < high), middle)
@@ -115,7 +115,7 @@ def _delays(execution: Execution, gaps: list[Gap]) -> Iterator[Costly]:
         others = {event.time for event in execution.events if event.process == own.process and event is not own}
         for low, high in gaps:
             if low >= begin and (low if low >= came else high) in others:
-                delay = _rounded(low - begin, high - begin)
+                delay = rounded_between(low - begin, high - begin)
                 yield abs(begin + delay - came), {"do": "delay", "message": reference._asdict(), "delay": delay}
 
 
@@ -126,7 +126,12 @@ def _sends(execution: Execution, gaps: list[Gap]) -> Iterator[Costly]:
     body = bodies[0] if bodies and execution.scenario.workload != "scripted" else None
     for gap in gaps:
         for channel in execution.engine.channels:
-            edit = {"do": "send", "process": channel.source_name, "to": channel.target_name, "at": _rounded(*gap)}
+            edit = {
+                "do": "send",
+                "process": channel.source_name,
+                "to": channel.target_name,
+                "at": rounded_between(*gap),
+            }
             yield SEND_COSTS * execution.times[-1], edit if body is None else {**edit, "body": body}
 
 
@@ -134,5 +139,5 @@ def _snapshots(execution: Execution, gaps: list[Gap]) -> Iterator[Costly]:
     """Another snapshot, of every process, between any two steps."""
     for gap in gaps:
         for process in execution.scenario.processes:
-            edit = {"do": "snapshot", "process": process, "at": _rounded(*gap)}
+            edit = {"do": "snapshot", "process": process, "at": rounded_between(*gap)}
             yield SNAPSHOT_COSTS * execution.times[-1], edit

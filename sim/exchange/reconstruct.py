@@ -2,7 +2,7 @@
 
 Running the scenario gives the same application events in the same order, and the same messages. A window may cut a
 message off: a message that is not received inside the window is held; a receive whose send is before the window becomes
-an internal event whose label says so. So does the receive of a copy.
+an internal event whose label says so. So does the receive of a copy. What a recovery has taken back is left out.
 
 Labels. A scenario needs unique labels and at most one send or receive per event. An event keeps its label, shortened if
 necessary. If labels are equal, or an event with several partners becomes several events, its process and index in the
@@ -29,6 +29,7 @@ from sim.core.topology import Topology
 from sim.document.scenario import Scenario, ScriptLine
 from sim.document.toml_table import MOST_NUMBER, is_plain
 from sim.document.validate import is_numbered
+from sim.theory.surviving import is_gone, renumbered
 
 MOST_LABEL = 60  # letters
 _FAR = 100  # a window is far from time 0 if it begins later than this many times its length
@@ -48,7 +49,7 @@ class _Reconstruction:
 
     def __init__(self, events: Sequence[Event], processes: Sequence[str]) -> None:
         self.processes = tuple(processes)
-        self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
+        self.rows = [event for event in _surviving(events) if event.kind in APPLICATION_KINDS]
         self.send_of = {row.message_id: number for number, row in enumerate(self.rows) if row.kind == SEND}
         self.receive_of = {
             row.message_id: number
@@ -129,6 +130,16 @@ class _Reconstruction:
                     arrival = in_order(arrival, busy_until, channel)
                 due[receive] = (arrival, 1, number_of[channel], number)
         return all(a < b for a, b in pairwise(keys)) and all(0 <= key[0] < MOST_NUMBER for key in keys)
+
+
+def _surviving(events: Sequence[Event]) -> Iterator[Event]:
+    """The rows that no recovery has taken back, numbered without gaps. An event without a label has its new name."""
+    for before, event in zip(events, renumbered(events), strict=True):
+        if is_gone(event):
+            continue
+        if before.index is not None and before.label == label_of(event.process, before.index, None):
+            event = event._replace(label=label_of(event.process, event.index or 0, None))
+        yield event
 
 
 def _spread(times: Sequence[float]) -> list[float]:

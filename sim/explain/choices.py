@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from sim.core.model import Action, Deliver, Fault, Fire, Initiate, Internal, Start, State
+from sim.core.model import Action, Deliver, Fault, Fire, Initiate, Internal, Recover, Restore, Start, State
 from sim.core.scheduler import choice_name
 from sim.explain.faults import choice_in_words, whose
 from sim.explain.words import words_of
@@ -59,10 +59,20 @@ def _enabled(execution: Execution, state: State, hidden: frozenset[int]) -> list
     for action in engine.enabled(state):
         message = action.message.id if isinstance(action, Deliver) else None
         if message not in hidden:
-            process = whose(execution, action) if isinstance(action, Fault) else engine.nodes[engine.actor(action)]
+            process = _whose(execution, action)
             words = _in_words(execution, action, process)
             found.append(Enabled(choice_name(engine, state, action), words, message, process))
     return found
+
+
+def _whose(execution: Execution, action: Action) -> str:
+    """The name of the process or service with the rows of an action."""
+    engine = execution.engine
+    if isinstance(action, Fault):
+        return whose(execution, action)
+    if isinstance(action, Recover):
+        return engine.recovers_at
+    return engine.nodes[action.process if isinstance(action, Restore) else engine.actor(action)]
 
 
 def _in_words(execution: Execution, action: Action, process: str) -> str:
@@ -78,6 +88,10 @@ def _in_words(execution: Execution, action: Action, process: str) -> str:
         return choice_in_words(execution, action)
     if isinstance(action, Start):
         return f"{process} begins its work"
+    if isinstance(action, Recover):
+        return "the system is rolled back"
+    if isinstance(action, Restore):
+        return f"{execution.engine.processes[action.process]} is restored"
     if isinstance(action, Internal):
         event = words.workload.internal_words(action.body)
         return f"{process} {event if action.label is None else f'has its event {action.label}'}"

@@ -16,6 +16,7 @@ from sim.core.model import (
     COLLECTED,
     CONTROL_RECEIVE,
     CONTROL_SEND,
+    CRASH,
     DECISION,
     FULL,
     INTERNAL,
@@ -23,6 +24,7 @@ from sim.core.model import (
     MARKER_RECEIVE,
     MARKER_SEND,
     NOTED,
+    OUTPUT,
     PAUSED,
     RECEIVE,
     RECORD,
@@ -35,16 +37,21 @@ from sim.core.model import (
     STATE_CHANGED,
     TIMER,
     UNBLOCKED,
+    Crash,
     Event,
     Initiate,
+    Restart,
 )
 from sim.core.notation import has_label
 from sim.explain import words
 from sim.explain.faults import KINDS as FAULT_ROWS
 from sim.explain.faults import sentences_of_faults
+from sim.explain.rollbacks import KINDS as RECOVERY_ROWS
+from sim.explain.rollbacks import arrival_words, clauses_of_recovery, output_words, sentences_of_recovery
 from sim.explain.standstills import back_pressure_in_words, standstill_fields
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
+from sim.run.rollbacks import events_inside
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.services.words import decision_words
 
@@ -96,10 +103,15 @@ class Narrator:
         ending = {SNAPSHOT_ABORTED} if self.algorithm.closes_by == BY_NOTHING else {SNAPSHOT_ABORTED, SNAPSHOT_COMPLETE}
         # (process, snapshot) -> number of the row that ended it there
         self.ended: dict[tuple[str, str | None], int] = {}
-        self.recorded_at: dict[tuple[str, str | None], int] = {}  # likewise, of its first recording
+        self.thrown: set[int] = set()  # the rows in which a process throws away what it has recorded
+        recorded: set[tuple[str, str | None]] = set()
         for event in execution.events:
             if event.kind == RECORD:
-                self.recorded_at.setdefault((event.process, event.snapshot_id), event.row)
+                recorded.add((event.process, event.snapshot_id))
+            elif event.kind == CRASH:
+                recorded = {own for own in recorded if own[0] != event.process}
+            elif event.kind == SNAPSHOT_ABORTED and (event.process, event.snapshot_id) in recorded:
+                self.thrown.add(event.row)
             if event.kind in ending:
                 self.ended.setdefault((event.process, event.snapshot_id), event.row)
 
@@ -112,9 +124,9 @@ class Narrator:
         rules, parts = self._rules_and_sentences(rows)
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done and not self.algorithm.coordinated:
-            parts.append(
-                f"Everybody has made the last copy{f' of {words.listing(done)}' if len(self.snapshots) > 1 else ''}."
-            )
+            made, of = ("a copy", "for") if self.algorithm.records_once else ("the last copy", "of")
+            which = f" {of} {words.listing(done)}" if len(self.snapshots) > 1 else ""
+            parts.append(f"Everybody has made {made}{which}.")
         elif done:
             parts.append(f"Every process is done: {words.listing(done)} is complete.")
         return StepText(rules, " ".join(" ".join(parts).split()))  # one line, even if a message has several
@@ -126,7 +138,16 @@ class Narrator:
         """
         faults = [row for row in rows if row.kind in FAULT_ROWS]
         if faults:
-            return (FAULT,), sentences_of_faults(self.execution, faults)
+            also, told = self._of_services(rows)
+            return (FAULT, *also), sentences_of_faults(self.execution, faults) + told
+        if any(row.kind in RECOVERY_ROWS for row in rows):
+            return self._recovery(rows)
+        outputs = output_words(self.execution, rows)
+        if outputs:
+            also, told = self._rules_and_sentences([row for row in rows if row.kind != OUTPUT])
+            return also, told + outputs
+        if not rows:
+            return (APPLICATION_EVENT,), []
         events = [row for row in rows if row.kind in APPLICATION_KINDS]
         kept = [row for row in rows if row.kind == RECORDED and self._is_in_snapshot(row)]
         told_with_events = APPLICATION_KINDS | {MARKER_CARRIED, FULL, ROOM} | ({RECORDED} if events else set())
@@ -149,6 +170,22 @@ class Narrator:
         back_pressure = [back_pressure_in_words(self.execution, row) for row in rows if row.kind in (FULL, ROOM)]
         return named, (application + algorithm if came_first else algorithm + application) + back_pressure
 
+    def _recovery(self, rows: Sequence[Event]) -> tuple[tuple[str, ...], list[str]]:
+        """A step in which the system goes back, or fences off what is left of a life that is over."""
+        own = [row for row in rows if row.kind in RECOVERY_ROWS or row.kind == SNAPSHOT_ABORTED]
+        others = [row for row in rows if row not in own]
+        rules, told = self._rules_and_sentences(others) if others else ((), [])
+        named = (rule for rule in rules if rule != APPLICATION_EVENT)
+        clauses = dict.fromkeys((*clauses_of_recovery(own), *named))
+        return tuple(clauses), sentences_of_recovery(self.execution, own) + told
+
+    def _of_services(self, rows: Sequence[Event]) -> tuple[tuple[str, ...], list[str]]:
+        """What services do in the step of a fault, of which they hear at once."""
+        processes = self.execution.scenario.processes
+        own = [row for row in rows if row.kind not in FAULT_ROWS and row.process not in processes]
+        rules, told = self._rules_and_sentences(own) if own else ((), [])
+        return rules, told
+
     def _rank(self, own: Sequence[Event], row: Event) -> int:
         """The place of a row's snapshot among those of the step. A row without a snapshot belongs to the first."""
         names = list(dict.fromkeys(other.snapshot_id for other in own if other.snapshot_id is not None))
@@ -159,6 +196,9 @@ class Narrator:
         engine = self.execution.engine
         item = next((number for number, done in self.execution.step_of_item.items() if done == step), None)
         action = None if item is None else engine.agenda[item].action
+        if isinstance(action, Crash | Restart):
+            name, how = engine.processes[action.process], "down" if isinstance(action, Crash) else "up"
+            return StepText((), f"{name} is {how} already: nothing happens.")
         if not isinstance(action, Initiate):
             return StepText((), "A service begins its work; nothing can be seen of it yet.")
         process = engine.nodes[action.process]
@@ -198,7 +238,9 @@ class Narrator:
             return f"{lead}{row.process} sends {carried}{stamped} to {flight.channel.target_name} on {channel}."
         if carried != what and has_label(flight.send):
             carried = f"the message sent at {sent}"
-        sentence = f"{lead}{row.process} receives {carried}{stamped} from {flight.channel.source_name} on {channel}."
+        about = arrival_words(self.execution, row)
+        source = flight.channel.source_name
+        sentence = f"{lead}{row.process} receives {carried}{stamped} from {source} on {channel}{about}."
         snapshots = [own.snapshot_id or "" for own in kept if own.message_id == row.message_id]
         if snapshots:
             fields = {**self._fields(row, snapshots[0]), "snapshots": words.listing(snapshots), "stamp": stamp}
@@ -263,7 +305,7 @@ class Narrator:
         return fields
 
     def _recorded_state(self, record: Event) -> str:
-        inside = self.execution.history.of[record.process][: record.index]
+        inside = events_inside(self.execution, record)
         return self.words.state(self.execution.body_of(record), [event.label or "" for event in inside])
 
     def _clauses(self, rows: Sequence[Event], fields: dict[str, str]) -> Iterator[str]:
@@ -321,8 +363,7 @@ class Narrator:
         if SNAPSHOT_COMPLETE in on:
             yield "done", {}
         for row in by_kind.get(SNAPSHOT_ABORTED, ()):
-            recorded = self.recorded_at.get((row.process, row.snapshot_id), row.row)
-            yield "abort" if recorded < row.row else "ignore", {"snapshot": row.snapshot_id or ""}
+            yield "abort" if row.row in self.thrown else "ignore", {"snapshot": row.snapshot_id or ""}
         if COLLECTED in on and not knows_first:
             yield "collected", {}
 

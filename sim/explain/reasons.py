@@ -9,7 +9,7 @@ them), and `first` and `second`: the steps of the two events that decide the cas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sim.core.deadline import in_time
@@ -17,17 +17,20 @@ from sim.core.model import (
     APP,
     CHANNEL_CLOSED,
     CONTROL_RECEIVE,
+    FENCED,
     MARKER_RECEIVE,
     RECEIVE,
     RECEIVED,
     RECORD,
     RECORDED,
+    RESTORE,
     Event,
 )
 from sim.core.notation import has_label, moment
 from sim.explain import words
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight, once
+from sim.run.rollbacks import as_known_to, events_inside, first_outside, rollbacks_of, taken_back
 from sim.run.snapshots import GIVEN_UP, Snapshot, snapshots_of
 
 _RECORDED = frozenset({"channel", "channel_open", "channel_waits", "passed", "early", "recorded_by_rule"})
@@ -51,7 +54,10 @@ class DecidingRows(NamedTuple):
 
     `recorded` holds the `record` row of each process, `closed` the `channel_closed` row of each channel, and `kept` the
     `recorded` row of each recorded message, by id. `cause` holds, by process or channel, the receive that made the
-    process record or closed the channel (missing: no receive did). `is_aborted`: the snapshot was aborted.
+    process record or closed the channel (missing: no receive did). `is_aborted`: the snapshot was aborted. `unsent`
+    holds, by message id, the step of the recovery that takes back the sending of a message before the sender records.
+
+    Rows are those of the event table as it is exported, in which indices go on after a recovery.
     """
 
     recorded: dict[str, Event]
@@ -59,16 +65,17 @@ class DecidingRows(NamedTuple):
     cause: dict[str, Event]
     kept: dict[int, Event]
     is_aborted: bool
+    unsent: dict[int, int]
 
 
 @once
 def _deciding_rows(execution: Execution) -> dict[str, DecidingRows]:
     """The deciding rows of every snapshot, by snapshot id."""
     snapshots = snapshots_of(execution)
-    found = {own.id: DecidingRows({}, {}, {}, {}, own.status in GIVEN_UP) for own in snapshots}
+    found = {own.id: DecidingRows({}, {}, {}, {}, own.status in GIVEN_UP, {}) for own in snapshots}
     local = {own.id: own.local for own in snapshots}
     came: dict[int, Event] = {}  # step -> the receive in it
-    for row in execution.events:
+    for row in execution.table:
         if row.kind in RECEIVED:
             came[row.step] = row
         name = row.snapshot_id
@@ -86,7 +93,36 @@ def _deciding_rows(execution: Execution) -> dict[str, DecidingRows]:
             cause = came.get(row.step)
             if cause is not None and _is_cause(cause, row):
                 deciding.cause[what] = cause
+        deciding.unsent.update(_unsent(execution, deciding))
     return found
+
+
+def _unsent(execution: Execution, deciding: DecidingRows) -> Iterator[tuple[int, int]]:
+    """The messages of which a recovery takes the sending back before their sender records, each with its step."""
+    back = taken_back(execution)
+    for flight in execution.flights if back else ():
+        rollback, record = back.get(flight.send.row), deciding.recorded.get(flight.send.process)
+        if rollback and (record is None or rollback.restores[flight.send.process].row < record.row):
+            yield flight.id, rollback.step
+
+
+def _known_to(execution: Execution, deciding: DecidingRows, flight: Flight) -> Flight:
+    """A message as the life knows it in which its receiver records for a snapshot, with rows as they are exported.
+
+    One whose receipt a recovery has taken back before that, and which it has not put back, is lost by the `restore`.
+    """
+    if not rollbacks_of(execution):
+        return flight
+    record = deciding.recorded.get(flight.channel.target_name)
+    flight = as_known_to(execution, flight, record)
+    receive = flight.receive
+    lost = flight.lost
+    if receive is not None and record is not None and (back := taken_back(execution).get(receive.row)):
+        restore = back.restores[receive.process]
+        if restore.row < record.row:
+            receive, lost = None, restore
+    table = execution.table
+    return flight._replace(send=table[flight.send.row], receive=receive and table[receive.row], lost=lost)
 
 
 def _discard(deciding: DecidingRows, process: str) -> None:
@@ -108,7 +144,8 @@ def _is_cause(cause: Event, row: Event) -> bool:
 def reasons(execution: Execution, snapshot: Snapshot, flights: Sequence[Flight] | None = None) -> list[Reason]:
     """Why `snapshot` recorded each of `flights`, or not. None: every message of the run, by id, markers included."""
     deciding = _deciding_rows(execution)[snapshot.id]
-    return [_reason(deciding, snapshot.id, flight) for flight in (execution.flights if flights is None else flights)]
+    told = (_known_to(execution, deciding, own) for own in (execution.flights if flights is None else flights))
+    return [_reason(deciding, snapshot.id, flight) for flight in told]
 
 
 def reasons_over_steps(
@@ -119,7 +156,7 @@ def reasons_over_steps(
     A reason of step N rests on what has happened until N. The last one is that of `reasons`.
     """
     deciding = _deciding_rows(execution)[snapshot.id]
-    return [_over_steps(deciding, snapshot, flight) for flight in in_time(flights)]
+    return [_over_steps(deciding, snapshot, _known_to(execution, deciding, flight)) for flight in in_time(flights)]
 
 
 def _over_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) -> list[tuple[int, Reason]]:
@@ -142,6 +179,7 @@ def _deciding_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) 
         deciding.recorded.get(channel.target_name), deciding.closed.get(channel.name), deciding.kept.get(flight.id),
     )  # fmt: skip
     steps = {row.step for row in rows if row is not None} | {snapshot.aborted or begin}
+    steps.add(deciding.unsent.get(flight.id, begin))
     return sorted({begin} | {step for step in steps if step > begin})
 
 
@@ -156,20 +194,27 @@ def _as_of(deciding: DecidingRows, flight: Flight, step: int, snapshot: str) -> 
     rows = DecidingRows(
         known(deciding.recorded, *ends), known(deciding.closed, channel.name),
         known(deciding.cause, *ends, channel.name), known(deciding.kept, flight.id), deciding.is_aborted,
+        {own: at for own, at in deciding.unsent.items() if own == flight.id and at <= step},
     )  # fmt: skip
     receive = flight.receive if flight.receive is not None and flight.receive.step <= step else None
     lost = flight.lost if flight.lost is not None and flight.lost.step <= step else None
     return rows, snapshot, flight._replace(receive=receive, lost=lost)
 
 
+def as_told(execution: Execution, snapshot: str, flight: Flight) -> Flight:
+    """A message as the reasons of a snapshot tell of it: as the life knows it in which its receiver records."""
+    return _known_to(execution, _deciding_rows(execution)[snapshot], flight)
+
+
 def explain(execution: Execution, snapshot: Snapshot, message_id: int) -> str:
     """The reason why `snapshot` recorded a message, or not, in words. Raises IndexError for an unknown id."""
-    flight = execution.flights[message_id]
+    flight = as_told(execution, snapshot.id, execution.flights[message_id])
     return in_words(execution, snapshot, flight, _reason(_deciding_rows(execution)[snapshot.id], snapshot.id, flight))
 
 
 def in_words(execution: Execution, snapshot: Snapshot, flight: Flight, reason: Reason) -> str:
     """A reason in words."""
+    flight = as_told(execution, snapshot.id, flight)
     fields = {**_fields(execution, snapshot, flight), "first": reason.first, "second": reason.second}
     return words_of(execution).begun(execution.engine.algorithm.all_reasons[reason.case].format(**fields))
 
@@ -193,8 +238,14 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
 
 def _reason(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:
     found = _reason_unless_lost(deciding, snapshot, flight)
+    if flight.id in deciding.unsent and flight.kind == APP and not deciding.is_aborted and not found.recorded:
+        return Reason("taken_back", False, deciding.unsent[flight.id])
     if flight.lost is None or flight.receive is not None or found.case == "future" or found.recorded:
         return found
+    if flight.lost.kind == RESTORE:
+        return Reason("not_put_back", False, flight.lost.step)
+    if flight.lost.kind == FENCED:
+        return Reason("fenced_off", False, flight.lost.step)
     is_on_its_way = flight.lost.process == flight.channel.source_name
     return Reason("lost_on_its_way" if is_on_its_way else "dropped", False, flight.lost.step)
 
@@ -290,7 +341,7 @@ def why_state(execution: Execution, snapshot: Snapshot, process: str) -> str:
     if record is None:
         return _sentence(execution, "not_recorded", process=process, snapshot=snapshot.id)
     cause = _why_recorded(execution, snapshot, record, deciding.cause.get(process))
-    return f"{cause} {_boundary(execution, process, record.index or 0)}"
+    return f"{cause} {_boundary(execution, execution.events[record.row])}"
 
 
 def _sentence(execution: Execution, case: str, **fields: Any) -> str:
@@ -313,11 +364,11 @@ def _why_recorded(execution: Execution, snapshot: Snapshot, record: Event, cause
     return _sentence(execution, case, **fields)
 
 
-def _boundary(execution: Execution, process: str, inside: int) -> str:
-    """The last event inside and the first outside, in words."""
-    own = execution.history.of[process]
-    last = f"Its last event inside is {_event(own[inside - 1])}" if inside else "No event of it is inside"
-    first = f"the first outside is {_event(own[inside])}" if inside < len(own) else "none is outside"
+def _boundary(execution: Execution, record: Event) -> str:
+    """The last event inside and the first outside of a recording, in words."""
+    own, following = events_inside(execution, record), first_outside(execution, record)
+    last = f"Its last event inside is {_event(own[-1])}" if own else "No event of it is inside"
+    first = f"the first outside is {_event(following)}" if following else "none is outside"
     return f"{last}; {first}."
 
 

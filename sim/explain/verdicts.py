@@ -63,9 +63,12 @@ def verdict_words(execution: Execution, snapshot: Snapshot, verdict: Verdict) ->
 
 
 def recovery_words(execution: Execution, snapshot: Snapshot) -> Iterator[VerdictWords]:
-    """What is said of copies that nobody coordinated: nobody asks that they be a consistent cut; the recovery line."""
+    """What is said of copies that nobody coordinated: nobody asks that they be a consistent cut; the recovery line.
+
+    Of copies that a recovery has taken back nothing is left to say: their line has been gone back to.
+    """
     recovery = recoveries_of(execution).get(snapshot.id)
-    if recovery is None:
+    if recovery is None or snapshot.is_over:
         return
     fit = "Here they fit together." if not recovery.rollbacks else "Here they do not fit together."
     yield VerdictWords("Not coordinated", f"Nobody takes care that the copies are a consistent cut. {fit}")

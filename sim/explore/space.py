@@ -22,6 +22,7 @@ from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Machine, Numbers
 from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
 from sim.explore.world import NO_FAULTS, MayHappen, World, may_record_again
 from sim.services.member import Member
+from sim.services.uploads import Uploader
 
 FIRST_BITS = 1  # of a column
 NO_CASE = -1
@@ -151,6 +152,10 @@ class Space:
         """
         if isinstance(engine.algorithm, Member):
             raise InputError("coordinator: every run is explored without a coordinator as yet; leave it out")
+        if engine.plan is not None:
+            raise InputError("recovery: every run is explored without recoveries as yet; leave it out")
+        if isinstance(engine.algorithm, Uploader):
+            raise InputError("storage: every run is explored without a storage as yet; leave it out")
         if engine.absent or any(isinstance(item.action, Join | Leave) for item in engine.agenda):
             what = "faults: every run is explored without processes that join or leave as yet"
             raise InputError(f"{what}; leave them out")

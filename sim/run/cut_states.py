@@ -18,13 +18,15 @@ from sim.theory.causality import Clock
 class CutStates:
     """States at the cuts of one execution.
 
-    `local` holds, by process, its state after 0, 1, 2, ... of its events; after several events of one action its state
-    is that after all of them. `sent_on` holds the application messages of each channel, by channel name, in the order
+    `local` holds, by process, its state after 0, 1, 2, ... of its events that survive; after several events of one
+    action its state is that after all of them. `after` holds the same by the index in the event table, of which no
+    recovery takes any back. `sent_on` holds the application messages of each channel, by channel name, in the order
     of sending.
     """
 
     execution: Execution
     local: dict[str, list[Any]]
+    after: dict[str, list[Any]]
     sent_on: dict[str, list[Flight]]
 
     def state(self, process: str, inside: int) -> Any:
@@ -34,14 +36,14 @@ class CutStates:
     def in_channel(self, name: str, cut: Clock) -> list[Flight]:
         """The messages that a cut finds in a channel, in the order of sending."""
         source, _, target = name.partition("->")
-        rank = self.execution.history.rank
-        sent, received = cut[rank[source]], cut[rank[target]]
+        history = self.execution.history
+        sent, received = cut[history.rank[source]], cut[history.rank[target]]
         return [
             flight
             for flight in self.sent_on[name]
             if (flight.send.index or 0) <= sent
-            and flight.lost is None
-            and (flight.receive is None or (flight.receive.index or 0) > received)
+            and flight.id not in history.lost
+            and (flight.id not in history.receives or (history.receives[flight.id].index or 0) > received)
         ]
 
     def amounts(self, cut: Clock) -> tuple[Counter[str], Counter[str]]:
@@ -60,14 +62,25 @@ class CutStates:
 def states_at_cuts(execution: Execution) -> CutStates:
     """The states at the cuts of an execution, from one replay of it."""
     initial = execution.engine.workload.initial  # in which one that is not there at first begins later
-    local = {name: [initial(name)] for name in execution.engine.processes}
+    after = {name: [initial(name)] for name in execution.engine.processes}
     for step in execution.replay(copied=False):
         actor = step.state.node(execution.engine.actor(step.action))
-        if actor.name in local and actor.alive:  # no service
-            known = local[actor.name]
+        if actor.name in after and actor.alive:  # no service
+            known = after[actor.name]
             known += [actor.state] * (actor.index + 1 - len(known))
     sent_on: dict[str, list[Flight]] = {channel.name: [] for channel in execution.engine.channels}
     for flight in execution.flights:
         if flight.kind == APP:
             sent_on[flight.channel.name].append(flight)
-    return CutStates(execution, local, sent_on)
+    return CutStates(execution, _surviving(execution, after), after, sent_on)
+
+
+def _surviving(execution: Execution, after: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The states after the events that survive, of those `after` all events."""
+    if not execution.engine.has_lives:
+        return after
+    table, own = execution.table, execution.history.of
+    return {
+        name: [states[0], *(states[table[event.row].index or 0] for event in own[name])]
+        for name, states in after.items()
+    }

@@ -36,7 +36,7 @@ def tries(execution: Execution) -> list[Try]:
         elif row.kind in SENT:
             ends = (row.channel or "").split("->")
             factor = max(slowed.get(name, 1.0) for name in ends)
-            found[number] = Try(row.time, delays.of(_message(execution.flights[number]), factor))
+            found[number] = Try(row.time, delays.of(_message(execution, execution.flights[number]), factor))
         elif row.kind == COPIED:
             of = found[original[execution.flights[number].send.row]]
             found[number] = Try(row.time, max(0.0, of.sent + 2 * of.delay - row.time))
@@ -46,8 +46,8 @@ def tries(execution: Execution) -> list[Try]:
     return [found[number] for number in range(len(found))]
 
 
-def _message(flight: Flight) -> Message:
-    send = flight.send
+def _message(execution: Execution, flight: Flight) -> Message:
+    send = execution.table[flight.send.row]
     return Message(flight.id, flight.channel, flight.kind, None, send.snapshot_id, None, send.index, send.label, None)
 
 
@@ -80,20 +80,22 @@ def held(execution: Execution) -> frozenset[int]:
 def waits_behind(execution: Execution) -> dict[int, int]:
     """For each message that FIFO makes late, by id: the id of the message that it waits for.
 
-    This is the message whose own delay is the cause: if several wait in a row, all wait for the first.
+    This is the message whose own delay is the cause: if several wait in a row, all wait for the first. Messages sent
+    before a recovery and after it do not wait for each other.
     """
-    last: dict[tuple[Channel, bool], Flight] = {}  # the last message so far, by channel and is_marker
+    last: dict[tuple[Channel, int, bool], Flight] = {}  # the last message so far, by channel, epoch and is_marker
     found: dict[int, int] = {}
     goes_ahead = execution.engine.algorithm.goes_ahead
     for flight in execution.flights:
         if not flight.channel.fifo:
             continue
         is_fast = flight.is_marker and goes_ahead(flight.body)  # it does not wait for messages, but they wait for it
-        in_front = [last.get((flight.channel, True)), None if is_fast else last.get((flight.channel, False))]
+        line = flight.channel, flight.send.epoch
+        in_front = [last.get((*line, True)), None if is_fast else last.get((*line, False))]
         before = max(filter(None, in_front), key=_arrival, default=None)
         if before is not None and _is_held_back(execution, flight, before, found):
             found[flight.id] = found.get(before.id, before.id)
-        last[flight.channel, flight.is_marker] = flight
+        last[*line, flight.is_marker] = flight
     return found
 
 

@@ -15,6 +15,7 @@ from sim.document.scenario import Scenario
 # Measured, in steps. A marker leaves three rows; a snapshot has a record, a cut and verdicts, a cut a line.
 PER_MARKER = 2.5
 PER_SNAPSHOT, PER_CUT = 20, 20
+PER_UPLOAD = 4  # sent, come, answered, the answer come; a refused one has a pause as well, and nothing is written
 EVENTS_CHECKED, CLOCKS_KEPT, LOOKED_AT = 200, 200, 120  # of events, of numbers in vector clocks, of queues: for a step
 
 
@@ -58,6 +59,8 @@ def price_of(scenario: Scenario) -> Price:
     steps = events + len(scenario.snapshots) + snapshots * markers + faults
     looks = 0 if scenario.scheduler.has_time else steps * (processes + channels)
     checked = events / EVENTS_CHECKED  # for each cut
+    uploads = snapshots * processes * _tries(scenario) if scenario.has_storage else 0
+    recoveries = _recoveries(scenario)
     return Price(
         (
             Part(scripted, f"its script has {scripted:,} events", "a shorter script"),
@@ -67,6 +70,16 @@ def price_of(scenario: Scenario) -> Price:
                 snapshots * (PER_SNAPSHOT + PER_MARKER * markers + checked) + len(scenario.snapshots),
                 f"its {snapshots:,} snapshots send about {markers:,} markers or control messages each",
                 "fewer snapshots, processes or channels",
+            ),
+            Part(
+                uploads * PER_UPLOAD,
+                f"its {snapshots:,} snapshots are uploaded in about {uploads:,.0f} tries",
+                "fewer snapshots or processes, or a higher limit of the storage",
+            ),
+            Part(
+                recoveries * (processes + events),
+                f"its {recoveries:,} recoveries may each repeat {events:,} events",
+                "fewer recoveries or crashes",
             ),
             Part(
                 len(scenario.cuts) * (PER_CUT + processes + checked),
@@ -86,3 +99,18 @@ def price_of(scenario: Scenario) -> Price:
             ),
         )
     )
+
+
+def _tries(scenario: Scenario) -> float:
+    """How often a part is uploaded, at most about: once for each round that a busy storage needs for all of them."""
+    own = scenario.storage_settings()
+    rounds = len(scenario.processes) / own.limit if own.limit else 1.0
+    return max(1.0, min(own.tries, rounds))
+
+
+def _recoveries(scenario: Scenario) -> int:
+    """How many recoveries there are: those at a time given, and one for each crash."""
+    plan = scenario.recovery
+    if plan is None:
+        return 0
+    return len(plan.at) + sum(fault.kind == "crash" for fault in scenario.all_faults if plan.on)

@@ -13,6 +13,7 @@ from sim.core.deadline import in_time
 from sim.core.errors import InputError, brief, nearest
 from sim.core.model import APP, Action, Copy, Deliver, Message, State
 from sim.run.execution import Execution, Flight, once
+from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.interchange import ColouredAction
 
@@ -25,14 +26,29 @@ class SystemState(NamedTuple):
 
 
 def cut_of(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
-    """The cut of a snapshot. Raises InputError where some process has not recorded."""
+    """The cut of a snapshot. Raises InputError where there is none on the surviving line.
+
+    So it is where some process has not recorded, where a recovery has taken the recording back, and where the recovery
+    has taken back the sending of what is received inside: no order of the actions that are left leads there.
+    """
     for process in execution.scenario.processes:
         if process not in snapshot.local:
             raise InputError(
                 f"{snapshot.id}: {process} has not recorded, so this snapshot has no cut; choose one that every "
                 "process has recorded, or let the run go on"
             )
-    return snapshot.frontier
+    if snapshot.is_over:
+        raise InputError(
+            f"{snapshot.id}: a recovery has taken back what its cut contains; choose a snapshot of the surviving line"
+        )
+    history, frontier = execution.history, snapshot.frontier
+    for message, receive in history.receives.items() if rollbacks_of(execution) else ():
+        if message not in history.sends and (receive.index or 0) <= frontier[receive.process]:
+            raise InputError(
+                f"{snapshot.id}: {receive.process} has received a message (step {receive.step}) of which a recovery "
+                "has taken the sending back; no order of the actions that are left leads to this state"
+            )
+    return frontier
 
 
 def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:
@@ -42,7 +58,8 @@ def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:
     if not known:
         raise InputError(at("snapshots: this run takes none; start one at some process"))
     if name is None:
-        whole = [own for own in known if len(own.local) == len(execution.scenario.processes)]
+        size = len(execution.scenario.processes)
+        whole = [own for own in known if len(own.local) == size and not own.is_over]
         return (whole or known)[0]
     found = next((own for own in known if own.id == name), None)
     if found is None:
@@ -84,7 +101,7 @@ def state_after(execution: Execution, row: Iterable[ColouredAction]) -> SystemSt
             for copy in copies:
                 (found[copy.id],) = engine.perform(state, Copy(message.names[-1]), [])
             for flight in (original, *copies):
-                if flight.lost is not None and flight.receive is None:
+                if flight.lost is not None and flight.id not in execution.history.receives:
                     state.queues[message.channel.number].remove(found[flight.id])
     return _told(state, [channel.name for channel in engine.channels])
 

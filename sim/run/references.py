@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from sim.core.errors import InputError, nearest
-from sim.core.model import APP, CONTROL, COPIED, MARKER, MessageReference, label_of
+from sim.core.model import APP, CONTROL, COPIED, MARKER, MessageReference
 from sim.run.execution import Execution, Flight, once
 
 
@@ -32,7 +32,7 @@ def all_references(execution: Execution) -> list[tuple[MessageReference, ...]]:
         if send.index is None or flight.copied is not None:
             found.append((by_ordinal,))
             continue
-        number = MessageReference(label=label_of(send.process, send.index, None))
+        number = MessageReference(label=execution.numbered(send))
         by_label = MessageReference(label=send.label)
         found.append((by_ordinal, number) if by_label == number else (by_label, by_ordinal, number))
     return found

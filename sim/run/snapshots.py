@@ -27,6 +27,7 @@ from sim.core.model import (
     RECEIVED,
     RECORD,
     RECORDED,
+    RESTORE,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
     STATE_CHANGED,
@@ -35,6 +36,7 @@ from sim.core.model import (
 )
 from sim.document.scenario import STATUSES
 from sim.run.execution import Execution, once
+from sim.theory.surviving import GONE, is_gone
 
 COMPLETE, RECORDING, ABORTED, EXPIRED, FAILED = STATUSES
 GIVEN_UP = frozenset({ABORTED, EXPIRED, FAILED})
@@ -111,6 +113,11 @@ class Snapshot:
         return {name: local.inside for name, local in self.local.items()}
 
     @property
+    def is_over(self) -> bool:
+        """Whether it belongs to a life that is over: its cut contains events that a recovery has taken back."""
+        return any(inside > GONE for inside in self.frontier.values())
+
+    @property
     def recorded_messages(self) -> list[RecordedMessage]:
         """All recorded messages, of closed channels and then of open ones, by channel, in the order of recording."""
         return [message for messages in (*self.channels.values(), *self.open.values()) for message in messages]
@@ -185,17 +192,36 @@ def snapshots_in(
     for event in in_time(events):
         if event.snapshot_id is not None:
             rows_of.setdefault(event.snapshot_id, []).append(event)
-        elif event.kind in APPLICATION_KINDS:
+        elif event.kind in APPLICATION_KINDS and not is_gone(event):
             labels[event.process].append(event.label or "")
         if event.kind in RECEIVED or event.kind == TIMER:
             triggered.add(event.step)
-    table = _EventTable(processes, channels, labels, triggered, ends, comings, absent, body_of)
+    table = _EventTable(processes, channels, labels, _labels_then(events), triggered, ends, comings, absent, body_of)
     found = [table.snapshot(name, rows) for name, rows in in_time(rows_of.items(), every=1)]
     return sorted(found, key=lambda s: rows_of[s.id][0].row if rows_of[s.id] else len(events))
 
 
+def _labels_then(events: Sequence[Event]) -> dict[tuple[str, int], tuple[str, ...]]:
+    """The labels of the events inside each cut of a life that is over, by process and step of the recording."""
+    cuts = {event.row for event in events if event.kind == RECORD and is_gone(event)}
+    found: dict[tuple[str, int], tuple[str, ...]] = {}
+    so_far: dict[str, list[tuple[int, str]]] = {}
+    for event in events if cuts else ():
+        own = so_far.setdefault(event.process, [])
+        if event.kind in APPLICATION_KINDS:
+            own.append((event.index or 0, event.label or ""))
+        elif event.kind == RESTORE:
+            so_far[event.process] = [pair for pair in own if pair[0] <= (event.index or 0)]
+        elif event.row in cuts:
+            found[event.process, event.step] = tuple(label for _, label in own)
+    return found
+
+
 class _EventTable(NamedTuple):
     """What all snapshots of one event table share. `labels`: the application events of each process, in order.
+
+    `labels_then` holds them as they were when a process recorded, by process and step, for the parts of a snapshot that
+    belong to a life that is over.
 
     `ends` holds the rows of crashes and departures: a process discards what it has recorded then, unless its part is
     done. It remembers nothing, so it may record once more; but its markers have come and gone, and the snapshot is
@@ -205,6 +231,7 @@ class _EventTable(NamedTuple):
     processes: Sequence[str]
     channels: Sequence[str]
     labels: dict[str, list[str]]
+    labels_then: dict[tuple[str, int], tuple[str, ...]]
     triggered: set[int]
     ends: Sequence[Event]
     comings: Sequence[Event]
@@ -266,7 +293,7 @@ class _EventTable(NamedTuple):
             triggered=rows[0].step if begun else None,
             decided=decision.step if decision is not None else None,
             local={process: local[process] for process in self.processes if process in local},
-            events={process: tuple(self.labels[process][: part.inside]) for process, part in local.items()},
+            events={process: self._inside(process, part) for process, part in local.items()},
             channels={channel: tuple(kept.get(channel, ())) for channel in channels if channel in closed},
             open={name: tuple(kept[name]) for name in kept if name in channels and name not in closed},
             closed=closed,
@@ -286,6 +313,11 @@ class _EventTable(NamedTuple):
         notes = (self.body_of(row) for row in rows if row.kind == NOTED and row.process not in self.processes)
         begun = next((body for body in notes if isinstance(body, dict) and "among" in body), None)
         return begun, next((row for row in rows if row.kind == DECISION), None)
+
+    def _inside(self, process: str, part: RecordedState) -> tuple[str, ...]:
+        """The labels of the events of `process` in its part of a snapshot."""
+        then = self.labels_then.get((process, part.step))
+        return tuple(self.labels[process][: part.inside]) if then is None else then
 
     def _members(self, rows: Sequence[Event], local: Container[str]) -> tuple[str, ...]:
         """Who was there when the snapshot of `rows` began, and who has recorded, in the order of the processes."""

@@ -17,6 +17,7 @@ from sim.core.model import (
     LEAVE,
     PAUSED,
     RESTART,
+    RESTORE,
     RESUMED,
     ROOM,
     SLOW,
@@ -74,6 +75,10 @@ def stops_of(execution: Execution) -> tuple[Stop, ...]:
         where = row.channel or row.process
         if row.kind == LEAVE:
             open_at.pop((RESTART, where), None)  # who was down is gone now
+        if row.kind == RESTORE:  # who was down is up; who was paused goes on, and takes from all its channels
+            for key in [own for own in open_at if _is_ended_by_restore(own, row.process)]:
+                ended = open_at.pop(key)
+                found[ended] = found[ended]._replace(end=row)
         if row.kind == SLOW:
             if (slow := open_at.pop((SLOW, where), None)) is not None:
                 found[slow] = found[slow]._replace(end=row)
@@ -85,6 +90,12 @@ def stops_of(execution: Execution) -> tuple[Stop, ...]:
         elif (begin := open_at.pop((row.kind, where), None)) is not None:
             found[begin] = found[begin]._replace(end=row)
     return tuple(found.values())
+
+
+def _is_ended_by_restore(stop: tuple[str, str], process: str) -> bool:
+    """Whether a stop, by what ends it and where, ends as well when a recovery restores `process`."""
+    kind, where = stop
+    return where == process if kind in (RESTART, RESUMED) else kind == UNBLOCKED and where.endswith(f"->{process}")
 
 
 def _absent_at_first(execution: Execution) -> Iterator[Event]:
@@ -119,11 +130,11 @@ def others_full(execution: Execution) -> dict[int, tuple[str, ...]]:
 def freed_at(execution: Execution) -> dict[int, float | None]:
     """When a channel is open again for the messages that had to wait for that (None: never), by message id.
 
-    They wait behind a message that blocked their channel, until their receiver, of which a channel is full, goes on, or
-    until their channel is mended.
+    They wait behind a message that blocked their channel, until their receiver, of which a channel is full, goes on,
+    until their channel is mended, or until a recovery has restored their receiver.
     """
     found: dict[int, float] = {}
-    for waits in (_behind_a_block(execution), _until_it_may_come(execution)):
+    for waits in (_behind_a_block(execution), _until_it_may_come(execution), _until_it_is_restored(execution)):
         for message, end in waits:
             found[message] = max(found.get(message, 0.0), end)
     return {message: None if end == math.inf else end for message, end in found.items()}
@@ -164,6 +175,15 @@ def _until_it_may_come(execution: Execution) -> Iterator[tuple[int, float]]:
             before = bisect_right(own, came)
             if before and due(execution, flight) < own[before - 1]:
                 yield flight.id, own[before - 1]
+
+
+def _until_it_is_restored(execution: Execution) -> Iterator[tuple[int, float]]:
+    """For each message of a new epoch that was due before its receiver was restored: when that was."""
+    restored = {(row.process, row.epoch): row.time for row in execution.events if row.kind == RESTORE}
+    for flight in in_time(execution.flights) if restored else ():
+        end = restored.get((flight.channel.target_name, flight.send.epoch))
+        if end is not None and due(execution, flight) < end:
+            yield flight.id, end
 
 
 def _end(stop: Stop) -> float:

@@ -11,7 +11,10 @@ process gave up by itself, one could end with its part of a snapshot and another
 4. The decision is told to everybody. A process discards its part of a snapshot that is not complete, and takes no more
    notice of it: later markers of it change nothing.
 5. What has expired or failed is tried again under a new id, by another initiator.
-6. Processes send heartbeats. One from which none came for long is no member any more; who joins or comes back says so.
+6. Where there is a storage, a process says that its part is done when it is stored. When all have, the coordinator asks
+   the storage for the manifest, and the snapshot is complete when that is written.
+7. A recovery ends what is under way. Nothing starts before every process that is restored has said that it is here.
+8. Processes send heartbeats. One from which none came for long is no member any more; who joins or comes back says so.
    A process that comes back takes nothing and begins nothing until the coordinator has answered, so it cannot come
    between the others while they take a snapshot without it.
 
@@ -29,10 +32,11 @@ from typing import Any, NamedTuple
 
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.effects import Out
-from sim.core.model import Message, Process, Timer
-from sim.services.member import BYE, DONE, FULL, HERE, LAST, Member
+from sim.core.model import Message, Process, Restorable, Timer
+from sim.services import storage_words as storage
+from sim.services.member import BYE, DONE, FULL, HERE, LAST, NOT_STORED, Member
 from sim.services.settings import Settings
-from sim.services.words import COMPLETE, EXPIRED, FAILED, MEMBERSHIP, NAME, CoordinatedWords, listing
+from sim.services.words import CANCELLED, COMPLETE, EXPIRED, FAILED, MEMBERSHIP, NAME, CoordinatedWords, listing
 
 _TIMEOUT, _WATCH, _PAUSE, _INTERVAL = "timeout", "silence", "pause", "interval"
 
@@ -46,19 +50,24 @@ class Request(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A snapshot under way: who started it, who takes part, whose part is done, how often it was tried before."""
+    """A snapshot under way: who started it, who takes part, whose part is done, how often it was tried before.
+
+    `is_written`: all parts are done, and the storage has been asked for the manifest.
+    """
 
     initiator: str
     members: tuple[str, ...]
     done: tuple[str, ...] = ()
     tries: int = 0
+    is_written: bool = False
 
 
 class Notes(NamedTuple):
     """What the coordinator knows. `number` is that of the last id, `failures` counts those in a row.
 
-    `complete` holds the ids of complete snapshots that are kept, `forgotten` of those that no longer are, and `ended`
-    of those that are not complete.
+    `expected` holds the processes that a recovery restores, and that are not here yet. `complete` holds the ids of
+    complete snapshots that are kept, `forgotten` of those that no longer are, and `ended` of those that are not
+    complete.
     """
 
     members: tuple[str, ...]
@@ -72,6 +81,7 @@ class Notes(NamedTuple):
     rests: bool = False
     failures: int = 0
     gives_up: bool = False
+    expected: tuple[str, ...] = ()
 
 
 class Coordinator(Service):
@@ -96,7 +106,9 @@ class Coordinator(Service):
         """A process asks for a snapshot, or says how it is or how its part is."""
         source, snapshot, body = message.channel.source_name, message.snapshot, message.body
         notes = self._notes(service)
-        if body == BYE:
+        if source == storage.NAME:
+            self._stored(service, snapshot or "", body, out)
+        elif body == BYE:
             self._gone(service, source, "left", out)
         elif body == HERE:
             self._here(service, source, out)
@@ -107,6 +119,9 @@ class Coordinator(Service):
                 out.set_timer(f"{_WATCH} of {source}", self.settings.silence)
         elif body == DONE:
             self._done(service, snapshot, source, out)
+        elif body == NOT_STORED:
+            if snapshot in notes.under_way:
+                self._decide(service, snapshot, FAILED, f"the part of {source} could not be stored", "", out)
         elif isinstance(body, Mapping) and FULL in body:
             if snapshot in notes.under_way:
                 self._decide(service, snapshot, FAILED, f"{source} would hold more than {body[FULL]} messages", "", out)
@@ -133,6 +148,15 @@ class Coordinator(Service):
             if not notes.pending:
                 self._ask(service, Request(), out)
 
+    def cancel(self, service: Process, snapshot: str, out: Out) -> None:
+        """Somebody who runs the system gives a snapshot up, under way or not begun. It is not tried again."""
+        notes = self._notes(service)
+        service.memory = notes._replace(pending=tuple(own for own in notes.pending if own.id != snapshot))
+        if snapshot in notes.under_way:
+            last = notes.under_way[snapshot]._replace(tries=self.settings.retries)
+            service.memory = service.memory._replace(under_way={**notes.under_way, snapshot: last})
+            self._decide(service, snapshot, FAILED, CANCELLED, "", out)
+
     # ------------------------------------------------------------------ snapshots
 
     def _notes(self, service: Process) -> Notes:
@@ -150,7 +174,9 @@ class Coordinator(Service):
         while True:
             notes = self._notes(service)
             initiator = self._initiator(notes)
-            is_busy = notes.rests or notes.gives_up or len(notes.under_way) >= self.settings.most_concurrent
+            is_busy = (
+                notes.expected or notes.rests or notes.gives_up or len(notes.under_way) >= self.settings.most_concurrent
+            )
             if is_busy or not notes.pending or initiator is None:
                 return
             request, *others = notes.pending
@@ -178,9 +204,38 @@ class Coordinator(Service):
         if own is None or source not in own.members:
             return
         own = own._replace(done=(*own.done, source))
+        is_last = set(own.done) >= set(own.members)
+        if is_last and self.algorithm.uploads:
+            own = own._replace(is_written=True)
+            out.cancel_timer(f"{_TIMEOUT} {snapshot}")
+            out.tell(storage.NAME, storage.COMMIT, snapshot)
         service.memory = notes._replace(under_way={**notes.under_way, snapshot: own})
-        if set(own.done) >= set(own.members):
+        if is_last and not self.algorithm.uploads:
             self._decide(service, snapshot, COMPLETE, "", "", out)
+
+    def _stored(self, service: Process, snapshot: str, what: str, out: Out) -> None:
+        """The storage has written the manifest of a snapshot, or will not."""
+        if snapshot not in self._notes(service).under_way:
+            return
+        if what == storage.VALID:
+            self._decide(service, snapshot, COMPLETE, "", "", out)
+        else:
+            self._decide(service, snapshot, FAILED, "its manifest is not written", "", out)
+
+    def on_recovery(self, service: Process, goal: Restorable, out: Out) -> None:
+        """The system is rolled back: what is under way belongs to the old life."""
+        notes = self._notes(service)
+        service.memory = notes._replace(expected=goal.restores)
+        for name in notes.under_way:
+            is_valid = name in goal.valid
+            self._decide(
+                service,
+                name,
+                COMPLETE if is_valid else FAILED,
+                "" if is_valid else "the system is rolled back",
+                "",
+                out,
+            )
 
     def _decide(self, service: Process, snapshot: str, outcome: str, reason: str, detail: str, out: Out) -> None:
         """The one decision on a snapshot. It is told to all, and what follows from it begins."""
@@ -206,6 +261,8 @@ class Coordinator(Service):
         out.decide(snapshot, outcome, reason, detail)
         for process in own.members:
             out.tell(process, {"decided": outcome}, snapshot)
+        if self.algorithm.uploads and not is_complete:
+            out.tell(storage.NAME, storage.DISCARD, snapshot)
         for name in old:
             for process in self.algorithm.graph.processes:
                 out.tell(process, {"forget": name}, name)
@@ -231,6 +288,8 @@ class Coordinator(Service):
     def _here(self, service: Process, source: str, out: Out) -> None:
         """A process has joined, or has started again."""
         notes = self._notes(service)
+        notes = notes._replace(expected=tuple(name for name in notes.expected if name != source))
+        service.memory = notes
         if source in notes.members:
             for name, own in notes.under_way.items():
                 if source in own.members and source not in own.done:
@@ -240,6 +299,7 @@ class Coordinator(Service):
             members = tuple(name for name in order if name in notes.members or name == source)
             self._change(service, members, f"{source} joined", out)
         self._welcome(service, source, out)
+        self._start_next(service, out)
 
     def _gone(self, service: Process, source: str, how: str, out: Out) -> None:
         out.cancel_timer(f"{_WATCH} of {source}")
@@ -253,7 +313,8 @@ class Coordinator(Service):
         under_way = tuple(notes.under_way)
         service.memory = notes._replace(members=members)
         for name in under_way:
-            self._decide(service, name, FAILED, MEMBERSHIP, detail, out)
+            if not notes.under_way[name].is_written:
+                self._decide(service, name, FAILED, MEMBERSHIP, detail, out)
         self._start_next(service, out)
 
 

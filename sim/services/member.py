@@ -17,6 +17,7 @@ from sim.services.settings import STOP, Settings
 from sim.services.words import COMPLETE, NAME, CoordinatedWords
 
 ASK, DONE, HERE, BYE, ALIVE, LAST = "ask", "done", "here", "bye", "alive", "last"
+NOT_STORED = "not_stored"
 FULL, STAND = "full", "stand"  # keys of messages with a value
 _BEAT = "heartbeat"
 
@@ -98,7 +99,17 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
     def on_done(self, process: Process, snapshot: str, out: Out) -> None:
         """The part of `process` is done: the coordinator hears of it."""
         super().on_done(process, snapshot, out)
+        if not self.uploads:
+            out.tell(NAME, DONE, snapshot)
+
+    def on_stored(self, process: Process, snapshot: str, out: Out) -> None:
+        """The part of `process` is done and stored: the coordinator hears of it."""
         out.tell(NAME, DONE, snapshot)
+
+    def on_not_stored(self, process: Process, snapshot: str, out: Out) -> None:
+        """The storage does not take the part of `process`: the coordinator hears of it."""
+        out.abort(snapshot)
+        out.tell(NAME, NOT_STORED, snapshot)
 
     def on_message(self, process: Process, message: Message, out: Out) -> None:
         """A message that would be one too many for what `process` may hold."""
@@ -141,6 +152,11 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
             out.pause()
             for channel in process.incoming:
                 out.block(channel)
+
+    def on_restore(self, process: Process, out: Out) -> None:
+        """A recovery has restored `process`: it is here again."""
+        super().on_restore(process, out)
+        self.on_restart(process, out)
 
     def on_leave(self, process: Process, out: Out) -> None:
         """`process` leaves: it says so."""

@@ -1,4 +1,4 @@
-"""What a scenario may say of its coordinator, in the table [coordinator]."""
+"""What a scenario may say of its coordinator and its storage, in the tables [coordinator] and [storage]."""
 
 from __future__ import annotations
 
@@ -29,6 +29,53 @@ PARAMETERS: Mapping[str, Parameter] = {
     "when_held": Parameter("text", FAIL, '"fail": one more makes the snapshot fail; "stop": their senders stand still'),
     "until": Parameter("number", 0.0, "time at which heartbeats and intervals end (0: after all that is planned)"),
 }  # fmt: skip
+
+
+STORAGE: Mapping[str, Parameter] = {
+    "bandwidth": Parameter("number", math.inf, "bytes that the storage takes or gives per time unit", infinite=True),
+    "latency": Parameter("number", 0.0, "time units from a process to the storage, and back"),
+    "limit": Parameter("whole", 0, "uploads that it takes at a time; to one more it answers 503 (0: any number)"),
+    "jitter": Parameter("number", 0.0, "a process waits a random time before an upload, at most so long"),
+    "pause": Parameter("number", 1.0, "time units from a refused upload to the next try; twice as long each time"),
+    "tries": Parameter("whole", 8, "how often a process tries to upload its part before it gives up", 1),
+    "manifest": Parameter("whole", 5, "bytes of a manifest"),
+    "kept": Parameter("number", 50.0, "time units after which parts of which the manifest is missing are deleted"),
+    "retained": Parameter("whole", 0, "how many snapshots are kept, the newest ones (0: all)"),
+    "incremental": Parameter("flag", False, "store what has changed since the last snapshot"),
+    "chain": Parameter("whole", 0, "the longest chain of snapshots that need each other (0: any length)"),
+    "compressed": Parameter("flag", False, "compress what is stored"),
+    "offsets": Parameter("flag", False, "channels are logs: store offsets, not what is in the channels"),
+}  # fmt: skip
+
+
+class StorageSettings(NamedTuple):
+    """The settings of the storage of one scenario: those of STORAGE, and what it knows of the system.
+
+    `members` are the processes. `tells`: processes want to hear what becomes of their uploads, and of the snapshots.
+    `recovers`: the scenario has recoveries.
+    """
+
+    bandwidth: float
+    latency: float
+    limit: int
+    jitter: float
+    pause: float
+    tries: int
+    manifest: int
+    kept: float
+    retained: int
+    incremental: bool
+    chain: int
+    compressed: bool
+    offsets: bool
+    members: tuple[str, ...]
+    seed: int
+    tells: bool
+    recovers: bool
+
+    def takes(self, size: int) -> float:
+        """Time units for `size` bytes."""
+        return size / self.bandwidth
 
 
 class Settings(NamedTuple):

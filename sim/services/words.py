@@ -13,6 +13,7 @@ NAME = "coordinator"
 COMPLETE, EXPIRED, FAILED = "complete", "expired", "failed"
 OUTCOMES = (COMPLETE, EXPIRED, FAILED)
 MEMBERSHIP = "membership changed"
+CANCELLED = "somebody cancelled it"
 
 STARTS = RuleClause(
     "The coordinator starts a snapshot",
@@ -72,7 +73,7 @@ _CAPTIONS: Mapping[str, Caption] = {
     "heard": Caption(BEATS.name, "A heartbeat of {source} comes: the coordinator waits for the next."),
     "members": Caption(BEATS.name, f"{_TOLD}: {{process}} {{clauses}}."),
     "welcomes": Caption(BEATS.name, "The run begins: {process} {clauses}."),
-    "here": Caption(BEATS.name, "{process} tells the coordinator that it is here{clauses}."),
+    "here": Caption(BEATS.name, "{process} {clauses}."),
     "leaves": Caption(BEATS.name, "{process} tells the coordinator that it leaves."),
     "stands": Caption(DECIDES.name, f"{_TOLD}: {{process}} {{clauses}}."),
 }

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from sim.core.deadline import in_time
-from sim.core.model import APPLICATION_KINDS, COPIED, LOST, RECEIVE, SEND, Event
+from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, LOST, RECEIVE, SEND, Event
+from sim.theory.surviving import is_gone
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
@@ -32,7 +33,7 @@ def consistent_below(frontier: Frontier, receipts: Iterable[Receipt]) -> dict[st
 
 
 class History:
-    """The application events of one run.
+    """The application events of one run that survive its recoveries.
 
     `rows` holds all rows, in order; `of` one row per event, by process. They differ if an event of a foreign log has
     several partners: it has a row for each. `lost` holds the ids of the messages that are lost: no cut has them in a
@@ -43,9 +44,10 @@ class History:
         self.processes = tuple(processes)
         self.rank = {name: i for i, name in enumerate(self.processes)}
         events = list(events)
-        self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
+        self.rows = [event for event in events if event.kind in APPLICATION_KINDS and not is_gone(event)]
         self._sending = [event for event in events if event.kind in (SEND, COPIED) and event.index is not None]
-        self.lost = frozenset(event.message_id for event in events if event.kind == LOST)
+        self._sending = [event for event in self._sending if not is_gone(event)]
+        self.lost = frozenset(event.message_id for event in events if event.kind in (LOST, FENCED))
         self.of: dict[str, list[Event]] = {name: [] for name in self.processes}
         for event in self.rows:
             own = self.of[event.process]

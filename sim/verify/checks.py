@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from sim.core import deadline
 from sim.core.log import to_json
-from sim.core.model import APP, CRASH, DECISION, LEAVE, MARKER_CARRIED
+from sim.core.model import APP, CRASH, DECISION, LEAVE, LOST, MARKER_CARRIED, RESTORE
 from sim.core.notation import caption, message_sent
-from sim.run.execution import Execution, once
+from sim.run.execution import Execution, Flight, once
 from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot, snapshots_of
+from sim.theory.causality import History
 
 CHECKS = (
     "completion",  # every process has recorded, and every channel is closed
@@ -66,7 +67,7 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
     is_complete = snapshot.status == COMPLETE
     adds_up = is_complete and not loses_states(execution) and _holds_everything(execution, snapshot)
     ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": adds_up}.get(check, True)
-    if (snapshot.status in GIVEN_UP and check != "one_outcome") or not ready:
+    if (snapshot.status in GIVEN_UP and check != "one_outcome") or not ready or snapshot.is_over:
         return Verdict(check, None)
     deadline.check()
     witness = _WITNESS_OF[check](execution, snapshot)
@@ -75,8 +76,14 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
 
 @once
 def loses_states(execution: Execution) -> bool:
-    """Whether the state of a process is lost in a run."""
-    return any(event.kind in (CRASH, LEAVE) for event in execution.events)
+    """Whether the state of a process is lost in a run, and no recovery brings one back."""
+    lost: set[str] = set()
+    for event in execution.events:
+        if event.kind in (CRASH, LEAVE):
+            lost.add(event.process)
+        elif event.kind == RESTORE:
+            lost.discard(event.process)
+    return bool(lost)
 
 
 def _holds_everything(execution: Execution, snapshot: Snapshot) -> bool:
@@ -199,9 +206,17 @@ def _amounts_of_network(execution: Execution, snapshot: Snapshot) -> dict[str, C
         inside = snapshot.frontier.get(flight.send.process, 0)
         if flight.kind == APP and (flight.send.index or 0) <= inside:
             amount = execution.engine.workload.measure_body(flight.body)
-            found["lost"].update(amount if flight.lost and not flight.receive else {})
+            found["lost"].update(amount if _is_lost_on_its_way(flight, execution.history) else {})
             found["copied"].update(amount if flight.copied else {})
     return found
+
+
+def _is_lost_on_its_way(flight: Flight, history: History) -> bool:
+    """Whether the network loses a message. What comes to a process that is down, a recovery has to bring back."""
+    lost = flight.lost
+    if lost is None or lost.kind != LOST or flight.id in history.receives:
+        return False
+    return lost.process == flight.channel.source_name
 
 
 def unbalanced(found: int, good: str, total: int, by_network: Mapping[str, int]) -> str:

@@ -54,11 +54,13 @@ class SoundSnapshot:
 def sound_snapshots(execution: Execution) -> list[SoundSnapshot] | None:
     """All snapshots of a run, in the order of `snapshots_of`; None unless each is complete and every check holds.
 
-    A run in which a process crashes, or a message is lost or copied, is not judged here either.
+    A run in which a process crashes, or a message is lost or copied, is not judged here either, nor one with a
+    coordinator, a storage or recoveries.
     """
     deadline.check()
     checks = checks_of(execution)
-    if execution.scenario.absent or execution.scenario.coordinator is not None:
+    own = execution.scenario
+    if own.absent or own.coordinator is not None or own.has_storage:
         return None
     if not _HOLDS.keys() >= set(checks):
         return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from sim.core.detector import Contents, Detector, Finding, States, detectors_for
 from sim.core.errors import InputError
-from sim.core.model import APP, State
+from sim.core.model import State
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of
@@ -148,10 +148,8 @@ def real_states(execution: Execution) -> Iterator[tuple[int, tuple[States, Conte
 
 def _real(state: State, execution: Execution) -> tuple[States, Contents]:
     """The states of all processes and the contents of all channels at one moment."""
-    queues = {
-        channel.name: [message.body for message in state.queues[channel.number] if message.kind == APP]
-        for channel in execution.engine.channels
-    }
+    engine = execution.engine
+    queues = {own.name: [message.body for message in engine.messages_in(state, own)] for own in engine.channels}
     return {process.name: process.state for process in state.processes}, queues
 
 

@@ -18,6 +18,7 @@ from sim.core.model import (
     COPIED,
     CRASH,
     DECISION,
+    FENCED,
     JOIN,
     LEAVE,
     LOST,
@@ -28,6 +29,7 @@ from sim.core.model import (
     RECORD,
     RECORDED,
     RESTART,
+    RESTORE,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
@@ -69,15 +71,22 @@ def verdicts_from_table(
     """The verdicts on `snapshot`. `processes` and `channels` hold all names; `absent`: who is not there at first."""
     own = [event for event in events if event.snapshot_id == snapshot]
     crashes = [event for event in events if event.kind in (CRASH, LEAVE)]
-    lost = {event.message_id for event in events if event.kind == LOST}
     rows = _without_discarded(own, crashes)
-    cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
+    records = [row for row in rows if row.kind == RECORD]
+    cut = {row.process: row.index or 0 for row in records}
+    restores = [event for event in events if event.kind == RESTORE]
+    is_over = any(_is_taken_back(row, restores) for row in records)  # a recovery has gone back to before it
+    if restores:
+        events = [row for row in events if row.index is None or not _is_taken_back(row, restores)]
+    lost = {event.message_id for event in events if event.kind in (LOST, FENCED)}
+    by_network = {event.message_id for event in events if event.kind == LOST and event.process == _source(event)}
     everybody, all_there = processes, conserved.total(processes)
     processes = _members(events, own, processes, absent, cut)
     others = frozenset(everybody) - frozenset(processes)
     channels = [name for name in channels if not others & {*name.split("->")}]
     has_cut = len(cut) == len(processes)
-    adds_up = has_cut and not (crashes or _has_dealings(events, others, cut))
+    is_down = any(not any(row.process == own.process and row.row > own.row for row in restores) for own in crashes)
+    adds_up = has_cut and not (is_down or _has_dealings(events, others, cut))
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     contents = {**_recorded(rows, closed), **closed}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
@@ -89,7 +98,7 @@ def verdicts_from_table(
         "one_marker": _miscounted(own, everybody, channels, not missing, algorithm.marker),
         "consistency": _orphans(events, everybody, _closed(events, others, cut)) if has_cut else None,
         "channel_states": None if missing else _misrecorded(events, cut, contents, everybody, channels, lost),
-        "conservation": _unbalanced(rows, contents, conserved, processes, _by_network(events, cut, lost))
+        "conservation": _unbalanced(rows, contents, conserved, processes, _by_network(events, cut, by_network))
         if adds_up and not missing
         else None,
     }
@@ -103,10 +112,20 @@ def verdicts_from_table(
         found["one_outcome"] = [f"{name} keeps its part" for name in keepers]
     found["conservation"] = found.pop("conservation")  # the last one
     return [
-        _verdict(check, None if is_aborted and check != "one_outcome" else witnesses)
+        _verdict(check, None if is_over or (is_aborted and check != "one_outcome") else witnesses)
         for check, witnesses in found.items()
         if check in algorithm.checks and (check != "conservation" or all_there)
     ]
+
+
+def _is_taken_back(row: Event, restores: Sequence[Event]) -> bool:
+    """Whether a later restore of its process keeps fewer events than the index of a row."""
+    later = (own.index or 0 for own in restores if own.process == row.process and own.row > row.row)
+    return any(kept < (row.index or 0) for kept in later)
+
+
+def _source(row: Event) -> str:
+    return (row.channel or "").partition("->")[0]
 
 
 def _torn(rows: Sequence[Event], crashes: Sequence[Event]) -> Iterator[str]:
@@ -154,7 +173,7 @@ def _not_up(events: Sequence[Event], processes: Sequence[str], absent: Collectio
     for row in events:
         if row.kind in (CRASH, LEAVE):
             found.add(row.process)
-        elif row.kind in (RESTART, JOIN):
+        elif row.kind in (RESTART, JOIN, RESTORE):
             found.discard(row.process)
     return found
 
@@ -242,7 +261,7 @@ def _misrecorded(
 ) -> Iterable[str]:  # fmt: skip
     crossing: dict[str, list[Event]] = {name: [] for name in channels}
     for row in events:
-        if not _is_send(row) or row.channel not in crossing or row.message_id in lost:
+        if not _is_send(row) or row.channel not in crossing or (row.message_id in lost and row.peer_index is None):
             continue
         if (row.index or 0) > cut[row.process]:
             continue

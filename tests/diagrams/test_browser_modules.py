@@ -11,8 +11,14 @@ import pytest
 
 from diagrams import browser, modules
 
-ENTRIES = [browser.EXPLORE / "explore.js", browser.EXPLORE / "still.js"]
-FILES = sorted(browser.EXPLORE.rglob("*.js"))
+SLIDERS = browser.ASSETS / "sliders"
+ENTRIES = [
+    browser.EXPLORE / "explore.js",
+    browser.EXPLORE / "still.js",
+    browser.COMPARE / "compare.js",
+    SLIDERS / "sliders.js",
+]
+FILES = sorted(path for folder in (browser.EXPLORE, browser.COMPARE, SLIDERS) for path in folder.rglob("*.js"))
 COMPUTING = sorted((browser.EXPLORE / "run").glob("*.js"))
 
 

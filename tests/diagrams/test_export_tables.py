@@ -16,7 +16,7 @@ PANDAS = {name: kind.replace("int", "Int") for name, kind in EVENT_TYPES.items()
 
 
 def table(name: str) -> pd.DataFrame:
-    return pd.DataFrame(scene(name).execution.events, columns=list(EVENT_TYPES)).astype(PANDAS)
+    return pd.DataFrame(scene(name).execution.table, columns=list(EVENT_TYPES)).astype(PANDAS)
 
 
 @pytest.mark.parametrize("name", NAMES)

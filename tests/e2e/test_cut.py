@@ -110,7 +110,7 @@ def test_a_cut_of_the_story_is_the_cut_that_one_holds(holding):
     holding.open("?scenario=lecture&step=18")
     assert not holding.over.is_visible()
     holding.explorer.tab("Story")
-    radios = holding.page.locator("[name=cc-cut]")
+    radios = holding.page.locator("[name^=cc-cut]")
     radios.nth(2).check()
     assert (holding.frontier, holding.over.get_attribute("data-holds")) == ([4, 2, 2], "false")
     radios.nth(0).check()

@@ -69,7 +69,7 @@ def test_find_says_why_and_goes_to_what_is_no_event(listed):
     page.keyboard.press("/")
     text = page.get_by_role("combobox", name="Find an event")
     text.fill("C21")
-    assert set(page.locator("#cc-found .cc-why-found").all_inner_texts()) == {"channel: C21"}
+    assert set(page.locator(".cc-find [role=listbox] .cc-why-found").all_inner_texts()) == {"channel: C21"}
     text.fill("P3 records")
     text.press("Enter")
     step = next(event.step for event in EVENTS if event.process == "P3" and event.kind == "record")

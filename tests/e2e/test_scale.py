@@ -119,7 +119,7 @@ def test_find_lists_what_a_search_of_the_event_table_finds(long_run, execution, 
         and kind in (None, event.kind)
     ]
     assert page.locator(".cc-find [role=status]").inner_text().startswith(f"{len(found):,} ")
-    labels = page.locator("#cc-found strong").all_inner_texts()
+    labels = page.locator(".cc-find [role=listbox] strong").all_inner_texts()
     assert len(labels) == min(50, len(found))
     assert set(labels) <= {event.label for event in found}
     page.keyboard.press("Escape")

@@ -28,7 +28,7 @@ def folder_of(path: Path, events: Sequence[Event], parts: int = 1) -> Store:
 
 def numbered(executions: Sequence[Execution]) -> list[Event]:
     """The events of several runs, with run_ids from 0."""
-    return [event._replace(run_id=run) for run, execution in enumerate(executions) for event in execution.events]
+    return [event._replace(run_id=run) for run, execution in enumerate(executions) for event in execution.table]
 
 
 def full_disk(rows: Any, file: IO[bytes]) -> None:

@@ -11,26 +11,34 @@ from pipeline.ensembles.chunks import measured, plan_of
 from pipeline.ensembles.run import grid_of
 from pipeline.ingest import _read_execution, plan
 from pipeline.store import catalog
-from pipeline.store.examples import ENSEMBLE, FOLDER, LOG, LOG_FILE
+from pipeline.store.examples import ENSEMBLE, FOLDER, LOG, LOG_FILE, SIZING
 from pipeline.store.folder import Store
 from pipeline.store.manifest import COMPLETE, FORMAT
+from pipeline.store.schema import COSTS
 from sim import VERSION
 from sim.core.model import Event
 
 
-@pytest.mark.parametrize("path", [ENSEMBLE, LOG], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [ENSEMBLE, SIZING, LOG], ids=lambda path: path.name)
 def test_an_example_is_whole_and_of_this_version(path):
     manifest = Store.open(path).manifest
     assert (manifest.format, manifest.version, manifest.status) == (FORMAT, VERSION, COMPLETE)
     assert (manifest.host, manifest.pid) == (None, None)
 
 
+@pytest.mark.parametrize("path", [ENSEMBLE, SIZING], ids=lambda path: path.name)
 @pytest.mark.parametrize("run_id", [0, 333, 999])
-def test_the_runs_are_those_that_this_version_makes(run_id):
-    store = Store.open(ENSEMBLE)
+def test_the_runs_are_those_that_this_version_makes(path, run_id):
+    store = Store.open(path)
     (made,), _ = measured(plan_of(store, grid_of(store)), run_id)
     kept = {**queries.run_of(store, run_id, "S1"), "document": made["document"]}
-    assert {**made, "has_events": False, "engine": kept["engine"]} == kept
+    assert {
+        **dict.fromkeys(COSTS),
+        "consistent_cut": None,
+        **made,
+        "has_events": False,
+        "engine": kept["engine"],
+    } == kept
 
 
 def test_the_log_is_read_as_this_version_reads_it():
@@ -45,5 +53,5 @@ def test_the_log_is_read_as_this_version_reads_it():
 
 
 def test_the_examples_are_small_and_not_among_what_the_user_keeps():
-    assert sum(file.stat().st_size for file in FOLDER.rglob("*")) < 300_000
-    assert not {ENSEMBLE, LOG} & {entry.path for entry in catalog.entries()}
+    assert sum(file.stat().st_size for file in FOLDER.rglob("*")) < 500_000
+    assert not {ENSEMBLE, SIZING, LOG} & {entry.path for entry in catalog.entries()}

@@ -15,7 +15,7 @@ import pytest
 from sim.__main__ import main
 from sim.core.algorithm import BY_NOTHING
 from sim.core.errors import InputError
-from sim.core.model import COPIED, DROPPED, LOST, MARKER_SEND, RESENT, SEND, UNBLOCKED, UP
+from sim.core.model import COPIED, DROPPED, LOST, MARKER_SEND, RESENT, RESTORE, SEND, UNBLOCKED, UP
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
@@ -246,7 +246,8 @@ def check_document(shown: dict[str, Any], wanted: dict[str, Any], scenario: Scen
 def test_can_be_read_as_a_diagram(name: str) -> None:
     """Not too many messages, and room between two steps of the same process.
 
-    What waited on a blocked or a severed channel comes when that is open again; the diagram draws it a little later.
+    What waited on a blocked or a severed channel comes when that is open again, and what a recovery puts back at once;
+    the diagram draws it a little later.
     What becomes of a message on its way is not at a process.
     """
     events = execution_of(name).events
@@ -255,7 +256,7 @@ def test_can_be_read_as_a_diagram(name: str) -> None:
     assert shown > 0, "everything at one moment"
     for process in library.load(name).processes:
         own = [event for event in events if event.process == process and event.kind not in ON_THE_WAY]
-        freed = {event.time: event.step for event in own if event.kind in (UNBLOCKED, UP)}
+        freed = {event.time: event.step for event in own if event.kind in (UNBLOCKED, UP, RESTORE)}
         steps = {(event.step, event.time) for event in own if event.step <= freed.get(event.time, event.step)}
         times = sorted(time for _, time in steps)
         for one, next_one in pairwise(times):

@@ -313,10 +313,10 @@ def test_history_asks_again_when_it_deletes(root: Path, browser_of: Any) -> None
 
 def progress() -> None:
     from views import visitors
-    from views.waiting import _progress
+    from views.waiting import progress_of
 
     for job in visitors.JOBS.active():
-        _progress(job)
+        progress_of(job)
 
 
 def stopped() -> None:
@@ -332,6 +332,7 @@ def test_only_its_owner_cancels_a_job(who: str, labels: list[str], queue: Jobs, 
     queue.submit("a", wait, "ensembles", "ada")
     monkeypatch.setattr(visitors, "visitor", lambda: who)
     page = AppTest.from_function(progress, default_timeout=60).run()
+    assert not page.exception
     assert [button.label for button in page.button] == labels
 
 

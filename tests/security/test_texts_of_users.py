@@ -49,6 +49,15 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
     "menus": {"label"},
     "pages": {"page_styles()"},
     "predicting": {"QUANTITIES.get(name, 'a parameter of the workload')"},
+    "sizing": {
+        "check_table(done)", "claims_table(claims())", "done.runs", "drawn.how_to_read", "drawn.name",
+        "figures_table(figures(system))", "formulas_table(formulas(system))", "list(VIEWS)",
+    },
+    "sizing_form": {"told", "wanted.label"},
+    "tradeoffs": {
+        "FORMS[form].what_for", "LABELS[option]", "as_text_table(table)", "cell_html(cell)", "form", "list(FORMS)",
+        "method", "whose", "words[0].upper()", "words[1:]",
+    },
     "traces": {"_in_a_sentence(list(told.values()), len(rows))", "label"},
     "waiting": {"_how_far(job)", "job.done / job.total", "meanwhile"},
 }  # fmt: skip

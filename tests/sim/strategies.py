@@ -18,7 +18,8 @@ from sim.edit.edits import apply_edit
 from sim.explain.choices import all_choices
 from sim.run.execution import Execution
 from sim.run.references import references
-from sim.services.settings import PARAMETERS
+from sim.run.stored import holdings
+from sim.services.settings import PARAMETERS, STORAGE
 
 NAMES = ("P1", "P2", "P10", "Zoë", "Q")  # string order is not listed order, and not all is ASCII
 TIMES = st.integers(0, 40).map(float)  # whole, so that ties are common
@@ -145,6 +146,9 @@ def edits(draw: Any, execution: Execution) -> tuple[dict[str, Any], float]:
     kinds += ["fifo", "capacity"] if scenario.channels else []
     kinds += ["parameter"] if scenario.rules.parameters else []
     kinds += ["coordinator"] if scenario.rules.allows_coordinator else []
+    kinds += [] if scenario.scheduler.kind == "tick" else ["storage"]
+    kinds += ["recovery"] if scenario.rules.allows_recovery and scenario.scheduler.kind != "tick" else []
+    kinds += ["roll_back"] if scenario.has_storage and goals_of(execution) else []
     kinds += ["send"] if scenario.channels and scenario.workload != "token_ring" else []
     kinds += ["hold", "release"] if execution.flights else []
     kinds += ["delay"] if execution.flights and scenario.scheduler.has_time else []
@@ -181,6 +185,12 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
         )
         values = {"number": TIMES, "whole": st.integers(1, 4)}
         return {"name": name, "value": draw(values[PARAMETERS[name].kind])}
+    if do == "storage":
+        return draw(_of_storage(scenario))
+    if do == "recovery":
+        return draw(_of_recovery(scenario))
+    if do == "roll_back":
+        return {"to": draw(st.sampled_from(goals_of(execution))), "at": draw(TIMES)}
     if do == "fifo":
         return {"channel": draw(st.sampled_from(scenario.channels)).name, "fifo": draw(st.booleans())}
     if do == "capacity":
@@ -198,6 +208,31 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
         body = draw(st.integers(1, 5)) if scenario.workload == "bank" else draw(st.sampled_from(["", "text"]))
         return {"process": channel.source_name, "to": channel.target_name, "body": body, **at}
     return {"process": draw(process), **at}
+
+
+@st.composite
+def _of_storage(draw: Any, scenario: Scenario) -> dict[str, Any]:
+    if not scenario.has_storage or draw(st.booleans()):
+        return {"on": draw(st.booleans()) or not scenario.has_storage}
+    name = draw(st.sampled_from([*STORAGE]))
+    values = {"flag": st.booleans(), "number": st.integers(1, 20).map(float), "whole": st.integers(1, 4)}
+    return {"name": name, **draw(st.just({}) | values[STORAGE[name].kind].map(lambda value: {"value": value}))}
+
+
+@st.composite
+def _of_recovery(draw: Any, scenario: Scenario) -> dict[str, Any]:
+    if draw(st.booleans()):
+        return {"on": draw(st.booleans())}
+    values: dict[str, Any] = {"on": st.sampled_from(["crash", ""]), "at": st.lists(TIMES, max_size=2)}
+    if scenario.recovery is not None:
+        values |= {"detect": TIMES, "channels": st.just(True), "fence": st.just(True)}
+    name = draw(st.sampled_from([*values]))
+    return {"name": name, "value": draw(values[name])}
+
+
+def goals_of(execution: Execution) -> list[str]:
+    """The snapshots that a run can go back to at some step."""
+    return [*dict.fromkeys(name for own in holdings(execution) for name in own.rollbacks)]
 
 
 def items(scenario: Scenario) -> list[dict[str, int]]:

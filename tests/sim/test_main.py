@@ -13,6 +13,7 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
+from sim.explain.costs import FIGURES
 from sim.run.execution import run
 from sim.run.references import notes
 from tests.sim.bad import BANK, SNAPSHOT, TWO, delay, line
@@ -215,3 +216,67 @@ def test_without_json_the_answers_are_sentences(arguments: list[str], capsys: py
     assert main(arguments) == 0
     said = capsys.readouterr().out
     assert ("31 of them consistent" in said and ": no" in said) or "the very state that was recorded" in said
+
+
+# ------------------------------------------------------------------ compare
+
+COMPARED = [
+    "algorithm", "status", "latency", "blocked_time", "markers", "control_messages", "recorded_messages",
+    "recorded_bytes", "stored_bytes", "refused",
+]  # fmt: skip
+
+
+def test_compare_prints_exactly_these_keys_for_each_algorithm_in_its_order(capsys: pytest.CaptureFixture[str]) -> None:
+    """Aligned barriers from their paper: two channels blocked from 4 to 7, all done at 8; the barrier leaves at 3."""
+    names = ["stop_the_world", "aligned_barriers", "chandy_lamport"]
+    assert main(["compare", "barriers", "--algorithms", ",".join(names), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [list(own) for own in found] == [COMPARED] * 3 and [own["algorithm"] for own in found] == names
+    assert found[1] == {
+        "algorithm": "aligned_barriers", "status": "complete", "latency": 5.0, "blocked_time": 6.0, "markers": 6,
+        "control_messages": 0, "recorded_messages": 0, "recorded_bytes": 0, "stored_bytes": 70, "refused": None,
+    }  # fmt: skip
+
+
+def test_compare_says_in_a_sentence_why_an_algorithm_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "lecture", "--algorithms", "aligned_barriers, mattern", "--json"]) == 0
+    refused, own = json.loads(capsys.readouterr().out)
+    assert {name for name, value in refused.items() if value is not None} == {"algorithm", "refused"}
+    assert list(refused) == COMPARED and "a source" in refused["refused"]
+    assert own["refused"] is None and own["status"] == "complete"
+    assert main(["compare", "lecture", "--algorithms", "aligned_barriers"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Aligned barriers" and lines[1].startswith("  refused: ")
+    assert lines[2].startswith("  what helps: take away the channels to P1")
+
+
+def test_compare_takes_all_algorithms_where_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "barriers", "--json"]) == 0
+    assert [own["algorithm"] for own in json.loads(capsys.readouterr().out)] == [*ALGORITHMS]
+
+
+def test_compare_in_words_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "barriers", "--algorithms", "aligned_barriers"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"  {figure.title.lower()} " in printed for figure in FIGURES)
+    assert "6 time units (blocked: s1->c1 3, s1->c2 3)" in printed
+
+
+@pytest.mark.parametrize(
+    ("scenario", "names", "complaint"),
+    [
+        ("lecture", "nope", "there is no algorithm 'nope'; "),
+        ("lecture", "lai_yan,mattern", "there is no algorithm 'lai_yan'; "),
+        ("lecture", "mattern,lai_yang,mattern", "the algorithm mattern is named twice; name each once"),
+        ("lecture", "", "there is no algorithm ''; "),
+        ("lecture", "mattern,", "there is no algorithm ''; "),
+        ("lectur", "mattern", "there is no scenario 'lectur'"),
+    ],
+)
+def test_compare_refuses_bad_input_in_one_line(
+    scenario: str, names: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", scenario, "--algorithms", names, "--json"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1
+    assert complaint in printed.err

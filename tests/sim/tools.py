@@ -64,7 +64,7 @@ def table_verdicts(events: Sequence[Event], scenario: Scenario, workload: Worklo
 def verdicts(execution: Execution) -> dict[str, list[Verdict]]:
     """The verdicts of a run. Both code paths must give the same, to the letter."""
     found = verdicts_of(execution)
-    assert found == table_verdicts(execution.events, execution.scenario, execution.engine.workload)
+    assert found == table_verdicts(execution.table, execution.scenario, execution.engine.workload)
     return found
 
 

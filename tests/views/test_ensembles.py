@@ -116,6 +116,17 @@ def test_a_scenario_is_tried_with_markers_around_its_own(page):
     assert [widget.label for widget in page.text_input][:3] == ["Delay of messages", "Delay of markers", "Runs of each"]
 
 
+def test_what_a_storage_is_told_is_part_of_the_grid(page):
+    page.selectbox[0].set_value(("scenario", "saturated_storage")).run()
+    field(page, "Jitter of uploads").set_value("0..0.5:0.25")
+    field(page, "Uploads at a time").set_value("2, 3").run()
+    page.button[0].click().run()
+    grid = page.session_state["wanted"].grid
+    assert (grid.storage_jitter, grid.storage_limit, grid.storage_bandwidth) == ((0.0, 0.25, 0.5), (2, 3), ())
+    field(page, "Uploads at a time").set_value("many").run()
+    assert "Uploads at a time: " in complaints(page)[0] and "--" not in complaints(page)[0]
+
+
 def test_parameters_of_the_workload_are_part_of_the_grid(page):
     field(page, "Pace").set_value("2, 8").run()
     page.button[0].click().run()
@@ -285,6 +296,14 @@ def test_who_was_slowest_in_words():
     )
     told = who_was_slowest([{"process": "P1", "snapshots": 2}, {"process": "<P2>", "snapshots": 2}])
     assert told == "<b>P1</b> and <b>&lt;P2&gt;</b> were slowest most often: each finished last in 2 of 4 snapshots."
+
+
+def test_measures_of_a_storage_are_offered_where_there_is_one():
+    without = [{f"{name}_50": None if name in ("refusals", "stored_bytes") else 1.0 for name in measures.MEASURES}]
+    offered = [own.column for own in measures.measured(without)]
+    assert offered == [name for name in measures.MEASURES if name not in ("refusals", "stored_bytes")]
+    assert measures.measured([*without, {"refusals_50": 0.0}])[offered.index("faults") + 2].column == "refusals"
+    assert measures.measured([{"failed": True}]) == list(measures.MEASURES.values())
 
 
 def test_every_measure_that_can_be_drawn_is_in_the_summaries():

@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 import re
 import tomllib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 import pytest
 from starlette.applications import Starlette
 
-from diagrams.export import exporter, formats
+from diagrams.export import draws_rows, exporter, formats
+from diagrams.row import row_of
+from diagrams.scene import Scene, compose
 from sim.core.errors import InputError
+from sim.document import library
+from sim.edit.compared import all_compared
 from sim.edit.link import Shared
 from views import exports
 from views.explore_session import ExploreSession
+from views.from_browser import SESSIONS
+from views.look import Look
 
 app = Starlette(routes=exports.ROUTES)
 
@@ -196,3 +203,80 @@ def test_what_a_format_refuses_is_told(session, monkeypatch):
     monkeypatch.setattr(exporter("svg"), "export", refuse)
     answer = get(session, "svg")
     assert (answer.status_code, answer.text) == (400, "Too many steps; choose fewer.")
+
+
+# ------------------------------------------------------------------ several runs as one figure
+
+
+@dataclass(eq=False)
+class SeveralRuns:
+    """A session that shows several runs, as far as exports know it."""
+
+    row: tuple[tuple[str, Scene | str], ...]
+    id: str = "several"
+    look: Look = field(default_factory=Look)
+
+    @property
+    def scene(self) -> Scene:
+        return next(own for _, own in self.row if isinstance(own, Scene))
+
+
+@pytest.fixture
+def several() -> Iterator[SeveralRuns]:
+    found = all_compared(library.load("lecture"), ["aligned_barriers", "mattern", "lai_yang"])
+    own = SeveralRuns(tuple((own.title, compose(own.execution) if own.execution else own.refused) for own in found))
+    SESSIONS[own.id] = own
+    yield own
+
+
+@pytest.mark.parametrize("name", [name for name in formats() if draws_rows(name)])
+def test_a_session_with_several_runs_is_exported_as_one_figure(several, name):
+    answer = get(several, name, step=12, theme="dark", **{"from": 2, "to": 4})
+    assert answer.status_code == 200, answer.text[:200]
+    assert f'filename="lecture-compared-step-12{exporter(name).SUFFIX}"' in answer.headers["content-disposition"]
+    alone = fetch(f"/export/{several.id}/{name}", step=12, theme="dark", orientation="right")
+    assert name == "caption" or alone.content != answer.content
+
+
+def test_its_figure_names_each_run_and_has_the_table_that_is_asked_for(several):
+    text = get(several, "svg").text
+    assert all(f">{title}<" in text for title, _ in several.row)
+    assert ">Markers<" not in text and ">Markers<" in get(several, "svg", figures="yes").text
+    assert "there is none." in text, "the refusal has its full stop"
+
+
+def test_its_steps_are_those_of_all_its_runs(several):
+    last = row_of(several.row).last
+    assert last > max(own.last for _, own in several.row if isinstance(own, Scene))
+    assert get(several, "svg").content == get(several, "svg", step=last).content
+    assert f"compared-step-{last}.svg" in get(several, "svg").headers["content-disposition"]
+    refused = get(several, "svg", step=last + 1)
+    assert (refused.status_code, refused.text) == (400, f"Step {last + 1}: these runs have steps 0 to {last}.")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "words"),
+    [
+        ("csv", {}, "The format csv holds one run; for several algorithms as one figure take one of svg, png, pdf, "),
+        ("deck", {}, "The format deck holds one run;"),
+        ("svg", {"crop": "3..5"}, "crop: means nothing to several algorithms in one figure; leave it out."),
+        ("svg", {"drawing": "proof"}, "drawing: means nothing to several algorithms in one figure; leave it out."),
+    ],
+)
+def test_what_several_runs_cannot_be_is_said_in_a_sentence(several, name, asked, words):
+    answer = get(several, name, **asked)
+    assert answer.status_code == 400
+    assert answer.text.startswith(words) and "--" not in answer.text and "\n" not in answer.text
+
+
+def test_one_run_has_no_table_beside_it(session):
+    assert session.row == ()
+    assert get(session, "svg", figures="yes").content == get(session, "svg").content
+
+
+def test_where_no_algorithm_can_run_there_is_nothing_to_draw(several):
+    several.row = several.row[:1]
+    answer = get(several, "svg")
+    assert (answer.status_code, answer.text) == (
+        400, "None of these algorithms can run this scenario; name another one.",
+    )  # fmt: skip

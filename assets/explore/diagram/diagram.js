@@ -104,7 +104,7 @@ export class Diagram {
       visible: this.isWanted(trace),
       opacity: this.opacityOf(trace),
     }));
-    const layout = { ...figure.layout, uirevision: view, autosize: true };
+    const layout = { ...figure.layout, uirevision: view };
     this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
     const frame = JSON.stringify(layout);
     if (frame === this.frame && data.length <= this.node.data.length) this.drawChanged(data);
@@ -116,7 +116,7 @@ export class Diagram {
   /** Draw a first figure, or another frame; with some spare traces, since the number of those that are drawn is kept. */
   drawWhole(data, layout) {
     if (this.drawn) Plotly.animate(this.node, [], { mode: "immediate" }); // what waits to be drawn is of the figure before
-    Plotly.react(this.node, filled(data, data.length + SPARE), layout, this.config);
+    Plotly.react(this.node, filled(data, data.length + SPARE), { ...layout, ...this.size }, this.config);
     if (!this.drawn) this.listenToPlotly();
     this.drawn = true;
     this.nameLanes();
@@ -196,6 +196,12 @@ export class Diagram {
     return { ...coordinates, [axis]: movedCoordinates(coordinates[axis], trace.meta, this.moves.page, this.moves.places) };
   }
 
+  /** The size of the node, for Plotly: by itself it would take a new one at any step, and draw only a part for it. */
+  get size() {
+    const { clientWidth: width, clientHeight: height } = this.node;
+    return width ? { width, height } : {};
+  }
+
   resize() {
     clearTimeout(this.resizing);
     this.resizing = setTimeout(() => this.fit(), RESIZED_MS);
@@ -203,12 +209,11 @@ export class Diagram {
 
   /** Draw for the size of the node, where that has changed. */
   fit() {
-    const { clientWidth, clientHeight, _fullLayout: before, calcdata } = this.node;
-    if (!this.drawn || !clientWidth) return;
-    if (clientWidth === before.width && clientHeight === before.height) return;
-    this.node.calcdata = undefined; // else Plotly keeps it, and arrows would have heads that point as before
-    Plotly.relayout(this.node, { autosize: true }).then(() => this.onMoved());
-    this.node.calcdata ??= calcdata; // Plotly draws nothing anew for a change of a pixel or less
+    const { size, node } = this;
+    if (!this.drawn || !size.width) return;
+    if (size.width === node.layout.width && size.height === node.layout.height) return;
+    node.calcdata = undefined; // else Plotly keeps it, and arrows would have heads that point as before
+    Plotly.relayout(node, size).then(() => this.onMoved());
   }
 
   /** Plotly's own reset goes back to the first figure a node ever had: here another orientation or scenario. */

@@ -10,9 +10,11 @@ const MARKS = ["event", "event ahead", "recording", "complete snapshot", "expire
 export function arrangeTexts(node) {
   const texts = [...node.querySelectorAll(".textpoint text")];
   if (texts.length > MOST_TEXTS) return;
+  const points = marksOf(node);
+  if (isArranged(node, texts, points)) return;
   for (const { style } of texts) if (style.translate) style.removeProperty("translate");
   const edge = node.getBoundingClientRect();
-  const marks = marksOf(node).map((mark) => mark.getBoundingClientRect());
+  const marks = points.map((mark) => mark.getBoundingClientRect());
   const all = texts.map((text) => ({ text, ...inside(text.getBoundingClientRect(), edge), length: text.textContent.length }));
   const shown = [];
   for (const one of all.filter(({ left, right }) => right > left).sort((a, b) => a.length - b.length)) {
@@ -22,6 +24,19 @@ export function arrangeTexts(node) {
     if (one.moved) one.text.style.translate = `${one.moved}px 0`;
     if (isFree) shown.push(one);
   }
+}
+
+const arranged = new WeakMap(); // by node: what was measured there last
+
+/** Whether these texts and marks, where they are now, are those that were measured last: to measure is slow. */
+function isArranged(node, texts, marks) {
+  const { width, height } = node._fullLayout ?? {};
+  const told = [...texts, ...marks].map((own) => ["transform", "x", "y", "d"].map((name) => own.getAttribute(name)).join());
+  const look = [width, height, document.fonts?.status, ...told, ...texts.map(({ textContent, style }) => `${textContent} ${style.fontSize}`)].join("|");
+  const nodes = [...texts, ...marks];
+  const last = arranged.get(node);
+  arranged.set(node, { look, nodes });
+  return last?.look === look && last.nodes.length === nodes.length && nodes.every((own, place) => own === last.nodes[place]);
 }
 
 /** The dots, diamonds and decisions that are drawn; none where there are more than texts could be held against. */

@@ -22,7 +22,7 @@ export class PastAndFuture {
 
   /** Show past and future of the selected event; hide them if none is selected. */
   select(selection) {
-    this.causality = selection?.kind === "event" ? new Causality(this.diagram.events, selection.at) : null;
+    this.causality = selection?.kind === "event" && !this.diagram.events.isGone(selection.at) ? new Causality(this.diagram.events, selection.at) : null;
     this.node.toggleAttribute("hidden", !this.causality);
     this.diagramMoved();
   }
@@ -57,7 +57,7 @@ export class PastAndFuture {
   /** The outlines of the signs, by relation; events that lie close together share one. */
   signs() {
     const { events, scene } = this.diagram;
-    const shown = events.within(scene).filter((at) => !this.diagram.hidden.has(events.lane[at]));
+    const shown = events.surviving(scene).filter((at) => !this.diagram.hidden.has(events.lane[at]));
     const crowd = Math.min(1, 9 / scene.processes.length, 200 / shown.length); // many processes or events: small signs
     const size = SIGN_SIZE * magnification(this.diagram.node) * Math.max(0.55, crowd);
     const found = { past: "", future: "", concurrent: "", itself: "" };
@@ -84,11 +84,11 @@ export class PastAndFuture {
   ways() {
     const { causality } = this;
     const { events, scene } = this.diagram;
-    const shown = events.within(scene);
+    const shown = events.surviving(scene);
     const found = { "past ways": "", "future ways": "" };
     for (const at of shown) {
       const send = events.partner(at);
-      if (send < shown[0] || events.kind[at] !== RECEIVED) continue;
+      if (send < shown[0] || events.isGone(send) || events.kind[at] !== RECEIVED) continue;
       if ([at, send].some((end) => this.diagram.hidden.has(events.lane[end]))) continue;
       const isPast = causality.relation(at) === PAST || at === causality.at;
       const isFuture = causality.relation(send) === FUTURE || send === causality.at;

@@ -4,6 +4,7 @@ import { el, field, fillNames, refill } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
 import { fold, hide, move, onShow } from "../run/arrangement.js";
 import { stopsAt } from "../run/faults.js";
+import { goalsAt } from "../run/stored.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 import { Popup } from "./popup.js";
 
@@ -52,6 +53,7 @@ export class LineMenu extends Popup {
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
       ...this.fates(process, at),
+      ...this.rollback(at),
       this.severFromHere(process),
       scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
@@ -70,7 +72,8 @@ export class LineMenu extends Popup {
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
 
-  /** What may become of a process: it crashes, slows down or leaves; where it is down, it starts again; where it is not there, it joins. */
+  /** What may become of a process: it crashes, slows down or leaves; where it is down, it starts again; where it is not there, it joins.
+   * Nobody leaves where snapshots are stored: a storage needs the same processes all the time as yet. */
   fates(process, at) {
     const kinds = stopsAt(this.manipulation.scene, this.moment()).filter(({ lane }) => lane === this.lane).map(({ kind }) => kind);
     const entry = (words, kind) => this.entry(`${words}${at}`, () => ({ do: "fault", kind, process }));
@@ -79,8 +82,15 @@ export class LineMenu extends Popup {
     return [
       kinds.includes("crash") ? entry("Start again", "restart") : entry("Crash", "crash"),
       kinds.includes("slow") ? pace("Usual pace again", 1) : pace(`Slow down, ${SLOWER} times`, SLOWER),
-      entry("Leave", "leave"),
+      ...(this.manipulation.scene.stored ? [] : [entry("Leave", "leave")]),
     ];
+  }
+
+  /** The entry by which all go back to the last snapshot that is valid at this time. */
+  rollback(at) {
+    const { scene } = this.manipulation;
+    const to = goalsAt(scene, this.moment()).at(-1);
+    return to && !scene.recovery.refused ? [this.entry(`Roll all back to ${to}${at}`, () => ({ do: "roll_back", to }))] : [];
   }
 
   /** The time that the entries name. */

@@ -25,7 +25,7 @@ export class ManualMode {
     this.choices = [];
     this.buildBar();
     this.buildSwitch();
-    document.addEventListener("keydown", (event) => this.key(event), { signal: manipulation.explorer.closed });
+    manipulation.explorer.keyboard.addEventListener("keydown", (event) => this.key(event), { signal: manipulation.explorer.closed });
     this.inNetwork = new NetworkChoices(manipulation);
   }
 

@@ -1,5 +1,6 @@
 /* The preview of a drag or nudge: where an arrow or event would lie, before Python has answered. */
 
+import { ownName } from "../page/dom.js";
 import { setShape, shape } from "../page/svg.js";
 import { arrivalIfDue } from "../run/fifo.js";
 import { plainNumber } from "../run/times.js";
@@ -10,11 +11,12 @@ export class Preview {
   constructor(diagram) {
     this.diagram = diagram;
     this.clip = shape("rect");
-    this.lines = shape("g", { "clip-path": "url(#cc-plot-box)" });
+    const box = ownName("cc-plot-box");
+    this.lines = shape("g", { "clip-path": `url(#${box})` });
     this.pill = shape("rect", { class: "cc-preview-pill", rx: 6 });
     this.words = shape("text", { class: "cc-preview-words" });
     this.node = shape("g", { class: "cc-preview", "aria-hidden": "true", "pointer-events": "none" },
-      shape("clipPath", { id: "cc-plot-box" }, this.clip),
+      shape("clipPath", { id: box }, this.clip),
       this.lines,
       this.pill,
       this.words,

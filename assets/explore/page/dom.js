@@ -17,6 +17,14 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+let named = 0;
+
+/** A name that no other element has: a page may hold several explorers. */
+export function ownName(name) {
+  named += 1;
+  return `${name}-${named}`;
+}
+
 /** Set a text if it differs: an unchanged node keeps the user's selection and is not read aloud again. */
 export function setText(node, text) {
   if (node.textContent !== text) node.replaceChildren(...unbroken(text));

@@ -5,6 +5,11 @@ import { el } from "./dom.js";
 const TRIES = 3; // a class's network may lose a request
 const PAUSE_MS = 400; // before the next try
 
+/** Load what every explorer needs, by the addresses that Python sends. */
+export async function loadPage({ plotly_url: plotly, styles_url: styles }) {
+  await Promise.all([load("script", { src: plotly }), load("link", { rel: "stylesheet", href: styles })]);
+}
+
 /** Load a script or a style sheet from this server, once per page. */
 export function load(tag, attributes) {
   const url = attributes.src ?? attributes.href;

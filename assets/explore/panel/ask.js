@@ -23,7 +23,7 @@ export class AskView {
     this.answer = el("div", { class: "cc-answer", tabindex: "-1" });
     const menus = [field("Event", this.eventMenu), field("Message", this.messageMenu)];
     node.append(el("div", { class: "cc-row cc-asking" }, ...menus), this.answer);
-    document.addEventListener("keydown", (event) => this.key(event), { signal: explorer.closed });
+    explorer.keyboard.addEventListener("keydown", (event) => this.key(event), { signal: explorer.closed });
   }
 
   show(scene, palette) {
@@ -75,7 +75,7 @@ export class AskView {
     const isMessage = selection?.kind === "message";
     this.eventMenu.value = isEvent ? selection.at : "";
     this.messageMenu.value = isMessage ? selection.id : "";
-    this.causality = isEvent ? new Causality(this.events, selection.at) : null;
+    this.causality = isEvent && !this.events.isGone(selection.at) ? new Causality(this.events, selection.at) : null;
     this.tell();
   }
 
@@ -162,6 +162,8 @@ export class AskView {
 
   ofEvent(at) {
     const { events } = this;
+    if (events.isGone(at) && events.gone[at][0] <= this.explorer.shownStep()) return this.ofGoneEvent(at);
+    if (!this.causality) return this.ofGoneEvent(at);
     const label = events.label(at);
     const counts = this.causality.counts();
     const told = `${counts[PAST]} in its past, ${counts[FUTURE]} in its future, ${counts[CONCURRENT]} concurrent`;
@@ -180,13 +182,28 @@ export class AskView {
     ];
   }
 
+  /** An event that a recovery takes back: it is in no cut, and has no clock on the surviving line. */
+  ofGoneEvent(at) {
+    const { events } = this;
+    const [step, why] = events.gone[at];
+    const isKnown = step <= this.explorer.shownStep();
+    return [
+      this.heading(events.label(at), `${events.inWords(at)}, step ${events.step[at]}`),
+      el("div", { class: "cc-row" }, this.stepButton(events.step[at]), this.messageButton(at)),
+      el("h4", {}, "After the recovery"),
+      el("p", {}, ...unbroken(isKnown ? why : "A recovery will take this event back.")),
+      el("div", { class: "cc-row" }, this.stepButton(step)),
+      el("ul", { class: "cc-reasons" }, ...this.scene.snapshots.map((snapshot) => this.membership(at, snapshot))),
+    ];
+  }
+
   /** Whether a snapshot has an event in the state of its process, as far as the run has come. */
   membership(at, { id, colour, truth }) {
     const { events, scene } = this;
     const process = scene.processes[events.lane[at]];
     const recorded = truth.record_steps[process];
     const hasRecorded = recorded != null && recorded <= this.explorer.shownStep();
-    const isInside = hasRecorded && events.index[at] <= truth.inside[process];
+    const isInside = hasRecorded && (truth.over?.[process]?.includes(at) ?? events.index[at] <= truth.inside[process]);
     const [mark, told] = isInside
       ? ["✓", `in ${process}'s recorded state: it came before ${process} recorded`]
       : hasRecorded
@@ -253,9 +270,24 @@ export class AskView {
     return [
       this.heading(name, where),
       this.facts(message),
+      ...this.recovery(message),
       own.length ? el("h4", {}, title) : el("p", { class: "cc-quiet" }, NO_SNAPSHOT),
       el("ul", { class: "cc-reasons" }, ...own.map((snapshot) => this.reason(message, snapshot))),
     ];
+  }
+
+  /** What recoveries do with a message, as far as the run has come. */
+  recovery(message) {
+    const now = this.explorer.shownStep();
+    const known = message.recovery.filter(([step]) => step <= now);
+    const later = message.recovery.filter(([step]) => step > now);
+    if (!message.recovery.length) return [];
+    const told = ([step, text]) => el("li", {}, el("span", { class: "cc-tick", "aria-hidden": "true" }, "•"), el("div", {}, el("p", {}, ...unbroken(text)), el("div", { class: "cc-row" }, this.stepButton(step))));
+    return [
+      el("h4", {}, "In the recovery"),
+      el("ul", { class: "cc-reasons" }, ...known.map(told)),
+      later.length ? el("div", { class: "cc-row" }, el("span", {}, "More is known at"), ...later.map(([step]) => this.stepButton(step))) : null,
+    ].filter(Boolean);
   }
 
   reason(message, { id, colour }) {
@@ -291,8 +323,16 @@ export class AskView {
     const now = this.explorer.shownStep();
     const isSent = sent <= now;
     const isReceived = received == null || received <= now;
-    const rows = [[isSent ? "Sent" : "Will be sent", begin], ...stamp, [isReceived ? "Received" : "Will be received", end], ["Delay", [delay == null ? "it does not arrive " : `${plainNumber(delay)} `, change]]];
+    const again = message.again.flatMap((one) => this.factsAgain(message, one, now));
+    const rows = [[isSent ? "Sent" : "Will be sent", begin], ...stamp, [isReceived ? "Received" : "Will be received", end], ...again, ["Delay", [delay == null ? "it does not arrive " : `${plainNumber(delay)} `, change]]];
     return el("dl", { class: "cc-told" }, ...rows.flatMap(([name, told]) => [el("dt", {}, name), el("dd", {}, ...told)]));
+  }
+
+  /** When a recovery puts a message back, and when that is received. */
+  factsAgain({ target }, { put_back, time, received, arrival }, now) {
+    const put = [put_back <= now ? "Put back" : "Will be put back", [`time ${plainNumber(time)} `, this.stepButton(put_back)]];
+    if (received == null) return [put];
+    return [put, [received <= now ? "Received" : "Will be received", [`by ${this.scene.lanes[target]}, time ${plainNumber(arrival)} `, this.stepButton(received)]]];
   }
 
   // ---------------------------------------------------------------- both
@@ -308,7 +348,8 @@ export class AskView {
   }
 }
 
-function neverComes({ behind, held, lost }) {
+function neverComes({ behind, held, lost, fenced }) {
+  if (fenced) return "never: it is fenced off";
   if (lost != null) return "never: it is lost";
   if (behind) return `never: ${behind} is ahead of it and is held`;
   return held ? "never: it is held" : "not yet: it is on its way";

@@ -1,7 +1,7 @@
 /* The Break it tab: a switch for each rule that a run may break on purpose, and the harm that this does here. */
 
 import { el, refill, setText, unbroken } from "../page/dom.js";
-import { EveryRunLink } from "./every_run.js";
+import { RunLink } from "./run_link.js";
 import { metersOf } from "./meter.js";
 
 const SMALLEST_HELP = "A message that comes earlier or later changes as much as the time between. One more message counts as a quarter of the run's time, one more snapshot as half of it.";
@@ -18,7 +18,7 @@ export class BreakView {
     this.switches = el("div", { class: "cc-slips" });
     this.lead = el("p");
     this.others = el("p", { class: "cc-quiet" });
-    this.everyRun = new EveryRunLink();
+    this.everyRun = new RunLink("every-run");
     node.append(this.harm, this.everyRun.node, el("h3", {}, "Break a rule"), this.lead, this.switches, this.others);
   }
 

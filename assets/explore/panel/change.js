@@ -6,6 +6,7 @@ import { stepAt } from "../run/timeline.js";
 import { plainNumber, roundTwentieth } from "../run/times.js";
 import { CoordinatorSettings } from "./coordinator.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
+import { RecoverySettings, StorageSettings } from "./storage.js";
 
 export class ChangeView {
   constructor(node, explorer) {
@@ -18,7 +19,7 @@ export class ChangeView {
     this.rules = el("div", { class: "cc-row" }, field("Snapshots follow the rules of", this.algorithm));
     this.parameters = el("div", { class: "cc-parameters", role: "group", "aria-label": "Settings of these rules" });
     this.submit = submit;
-    this.coordinator = new CoordinatorSettings(submit);
+    this.settings = [new CoordinatorSettings(submit), new StorageSettings(submit), new RecoverySettings(submit)];
     const splitNetwork = () => {
       explorer.openTab("network");
       explorer.tabs.network.split.begin();
@@ -39,7 +40,7 @@ export class ChangeView {
       this.parameters,
       this.channelRules.node,
       this.network.node,
-      this.coordinator.node,
+      ...this.settings.map(({ node: own }) => own),
     );
   }
 
@@ -62,7 +63,7 @@ export class ChangeView {
     this.algorithm.value = rules;
     this.rules.hidden = algorithms.length < 2;
     this.showParameters();
-    this.coordinator.show(this.scene);
+    this.settings.forEach((own) => own.show(this.scene));
   }
 
   /** A box or a field for each setting of the algorithm, with this run's value, also after Python has refused another. */

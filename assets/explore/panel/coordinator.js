@@ -1,13 +1,13 @@
 /* The coordinator in the tab Change: with or without one, and its settings. Each control submits one edit. */
 
-import { el, field, refill, setText } from "../page/dom.js";
+import { el, field, ownName, refill, setText } from "../page/dom.js";
 
 export class CoordinatorSettings {
   constructor(submit) {
     this.submit = submit;
     const onchange = () => submit({ do: "coordinator", ...(this.isOn.checked ? { on: true, timeout: this.timeout } : { on: false }) });
-    this.isOn = el("input", { type: "checkbox", "aria-describedby": "cc-no-coordinator", onchange });
-    this.refused = el("p", { id: "cc-no-coordinator", class: "cc-quiet" });
+    this.refused = el("p", { id: ownName("cc-no-coordinator"), class: "cc-quiet" });
+    this.isOn = el("input", { type: "checkbox", "aria-describedby": this.refused.id, onchange });
     this.settings = el("div", { class: "cc-settings" });
     this.node = el("section", { class: "cc-coordinator", "aria-label": "Coordinator" },
       el("h3", {}, "Coordinator"),

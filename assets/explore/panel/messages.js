@@ -1,7 +1,7 @@
 /* In the Change tab: choose a message, and change when it arrives. */
 
 import { messageSign, resolveColour } from "../page/colours.js";
-import { el, field, refill, setText, unbroken } from "../page/dom.js";
+import { el, field, ownName, refill, setText, unbroken } from "../page/dom.js";
 import { FATES, fateOf, momentOf } from "../run/faults.js";
 import { arrivalIfDue } from "../run/fifo.js";
 import { inFlight } from "../run/timeline.js";
@@ -14,6 +14,7 @@ const AHEAD_SHOWN = 60; // at most this many messages that are sent later are li
 export class MessagePicker {
   constructor(explorer) {
     this.explorer = explorer;
+    this.name = ownName("cc-message"); // of the radio buttons
     this.node = el("div", { class: "cc-messages", role: "radiogroup", "aria-label": "Message to change" });
   }
 
@@ -35,7 +36,7 @@ export class MessagePicker {
   row({ id, name, way, when, kind, colour }) {
     const onchange = () => this.explorer.select({ kind: "message", id });
     return el("label", {},
-      el("input", { type: "radio", name: "cc-message", value: id, onchange }),
+      el("input", { type: "radio", name: this.name, value: id, onchange }),
       messageSign(kind, colour),
       el("span", { class: "cc-name" }, ...unbroken(name)),
       el("span", { class: "cc-quiet" }, ...unbroken(way)),
@@ -52,8 +53,9 @@ export function describe(message, palette) {
   return { id, name, way, where, kind, when, held, colour: resolveColour(message.colour, palette) };
 }
 
-/** Why a message has not arrived: it is lost, held, or waits behind one that is, or nobody has chosen it. */
-function whyNotArrived({ behind, held, lost }) {
+/** Why a message has not arrived: it is fenced off, lost, held, or waits behind one that is, or nobody has chosen it. */
+function whyNotArrived({ behind, held, lost, fenced }) {
+  if (fenced) return "fenced off";
   if (lost != null) return "lost";
   if (behind) return `behind ${behind}`;
   return held ? "held" : "on its way";
@@ -119,7 +121,7 @@ export class MessageEditor {
     const foretold = () => arrivalIfDue(this.scene, message, message.earliest + Number(this.delay.value));
     const { arrival, front } = changed ? foretold() : message;
     const held = changed ? front?.name : message.behind;
-    const never = { held: "held: it never arrives", lost: message.lost_on_its_way ? "lost on its way" : "lost: its receiver is down", "on its way": "on its way: nobody has chosen it yet" };
+    const never = { held: "held: it never arrives", "fenced off": "fenced off: it is of a life that is over", lost: message.lost_on_its_way ? "lost on its way" : "lost: its receiver is down", "on its way": "on its way: nobody has chosen it yet" };
     const why = held ? `never arrives: ${held} is ahead of it and is held` : never[whyNotArrived(message)];
     setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }

@@ -1,6 +1,6 @@
 /* A list of many rows, made in blocks when they come near: it has the height of all and the nodes of few. */
 
-import { el } from "../page/dom.js";
+import { el, ownName } from "../page/dom.js";
 import { firstNot } from "../run/timeline.js";
 
 const BLOCK = 50; // rows
@@ -12,6 +12,7 @@ const PAGE = 10; // rows that Page Up and Page Down pass
 export class RowBlocks {
   /** @param content makes the nodes of a row; @param onGo is called with the row that somebody goes to */
   constructor(label, content, onGo) {
+    this.name = ownName("cc-row"); // of the rows
     this.content = content;
     this.onGo = onGo;
     this.rows = [];
@@ -51,7 +52,7 @@ export class RowBlocks {
     const first = Number(block.dataset.block) * BLOCK;
     const own = this.rows.slice(first, first + BLOCK);
     const nodes = own.map((row) => {
-      const node = el("div", { role: "option", id: `cc-row-${row}`, "data-row": row }, ...this.content(row));
+      const node = el("div", { role: "option", id: `${this.name}-${row}`, "data-row": row }, ...this.content(row));
       this.made.set(row, node);
       this.dress(row, node);
       return node;
@@ -72,7 +73,7 @@ export class RowBlocks {
 
   dressAll() {
     this.made.forEach((node, row) => this.dress(row, node));
-    if (this.made.has(this.active)) this.node.setAttribute("aria-activedescendant", `cc-row-${this.active}`);
+    if (this.made.has(this.active)) this.node.setAttribute("aria-activedescendant", `${this.name}-${this.active}`);
     else this.node.removeAttribute("aria-activedescendant");
   }
 

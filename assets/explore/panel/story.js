@@ -1,19 +1,20 @@
 /* The Story tab: the scenario's story, its source and the cuts that it discusses. */
 
 import { signsInFull } from "../diagram/signs.js";
-import { el, unbroken } from "../page/dom.js";
-import { EveryRunLink } from "./every_run.js";
+import { el, ownName, unbroken } from "../page/dom.js";
 import { rulesInFull } from "./rules.js";
+import { RunLink } from "./run_link.js";
 
 export class StoryView {
   constructor(node, explorer) {
     this.node = node;
     this.explorer = explorer;
-    this.everyRun = new EveryRunLink();
+    this.name = ownName("cc-cut"); // of the radio buttons
+    this.links = ["every-run", "compare"].map((page) => new RunLink(page));
   }
 
   history(data) {
-    this.everyRun.follow(data);
+    this.links.forEach((link) => link.follow(data));
   }
 
   show(scene) {
@@ -27,7 +28,7 @@ export class StoryView {
       ...cuts,
       ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
       el("button", { type: "button", class: "cc-open-notes", title: "Opens a second window (S)", onclick }, "Notes for the lecturer"),
-      this.everyRun.node,
+      el("p", {}, ...this.links.map(({ node }) => node)),
       el("h4", {}, "Signs in the diagram"),
       signsInFull(scene.signs),
     );
@@ -38,7 +39,7 @@ export class StoryView {
     const { cut: held, visit } = this.explorer;
     const radio = (number) => {
       const onchange = () => held.showOfStory(number);
-      return el("input", { type: "radio", name: "cc-cut", value: number ?? "", checked: number === visit.cut, onchange });
+      return el("input", { type: "radio", name: this.name, value: number ?? "", checked: number === visit.cut, onchange });
     };
     return el("div", { class: "cc-cuts", role: "radiogroup", "aria-label": "Cut shown in the diagram" },
       el("label", {}, radio(null), el("span", {}, "none in the diagram")),
@@ -49,7 +50,7 @@ export class StoryView {
   /** Somebody has moved the cut: it is no longer one of these. */
   cutMoved() {
     const { cut } = this.explorer.visit;
-    for (const input of this.node.querySelectorAll("[name=cc-cut]")) input.checked = input.value === String(cut ?? "");
+    for (const input of this.node.querySelectorAll(`[name=${this.name}]`)) input.checked = input.value === String(cut ?? "");
   }
 }
 

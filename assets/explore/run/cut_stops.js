@@ -14,8 +14,8 @@ export function stopsOf(scene, events, positions, positionOf, byStep = false) {
   const found = scene.processes.map(() => [{ count: 0, label: "", step: 0, at: null }]);
   const stopAfter = (at) => ({ count: events.index[at], label: events.label(at), step: events.step[at], at: positionOf(at) });
   const from = events.firstFrom(scene.first);
-  for (let at = 0; at < from; at += 1) found[events.lane[at]][0] = { ...stopAfter(at), at: null };
-  for (const at of events.within(scene)) {
+  for (let at = 0; at < from; at += 1) if (!events.isGone(at)) found[events.lane[at]][0] = { ...stopAfter(at), at: null };
+  for (const at of events.surviving(scene)) {
     const own = found[events.lane[at]];
     if (byStep && own.length > 1 && own.at(-1).step === events.step[at]) own.pop();
     own.push(stopAfter(at));

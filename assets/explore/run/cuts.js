@@ -67,7 +67,9 @@ export class Cuts {
   atStep(step) {
     const { events } = this;
     const inside = this.total.map(() => 0);
-    for (let at = events.firstFrom(step + 1) - 1; at >= 0; at -= 1) inside[events.lane[at]] = Math.max(inside[events.lane[at]], events.index[at]);
+    for (let at = events.firstFrom(step + 1) - 1; at >= 0; at -= 1) {
+      if (!events.isGone(at)) inside[events.lane[at]] = Math.max(inside[events.lane[at]], events.index[at]);
+    }
     return inside.map((count, lane) => (count && this.lastPart(lane, count) > count ? this.firstPart(lane, count) - 1 : count));
   }
 
@@ -121,6 +123,7 @@ function messagesOf(events) {
   const copiesOf = new Map();
   for (const [copy, id] of Object.entries(events.columns.copies)) copiesOf.set(id, [...(copiesOf.get(id) ?? []), Number(copy)]);
   for (let at = 0; at < events.count; at += 1) {
+    if (events.isGone(at)) continue;
     const id = events.message[at];
     if (kind[at] === SENT) {
       for (const own of [id, ...(copiesOf.get(id) ?? [])]) {

@@ -6,10 +6,11 @@ import { firstNot, stepAt } from "./timeline.js";
 export const EVENT_KINDS = ["internal", "send", "receive"];
 export const SENT = 1; // indices into EVENT_KINDS
 export const RECEIVED = 2;
+const GONE = 0x7fffffff; // the number of an event that a recovery has taken back
 
 export class Events {
   constructor(scene) {
-    const { labels, apart } = scene.events;
+    const { labels, apart, gone } = scene.events;
     this.columns = scene.events;
     this.rows = new Rows(scene);
     this.at = new Int32Array(this.rows.count).fill(-1); // by row: its event, or -1 where it is no application event
@@ -22,6 +23,7 @@ export class Events {
     this.message = this.own(this.rows.message); // -1: none
     this.labels = labels;
     this.apart = apart;
+    this.gone = gone; // by event: [step, why] of those that a recovery has taken back
     this.total = new Int32Array(this.processes.length); // of each process
     this.index = this.numbered();
   }
@@ -55,9 +57,14 @@ export class Events {
     );
   }
 
-  /** Each event's number among those of its process, from 1. */
+  /** Each event's number among those of its process that survive, from 1. No cut holds one that is gone. */
   numbered() {
-    return Int32Array.from(this.lane, (lane) => (this.total[lane] += 1));
+    return Int32Array.from(this.lane, (lane, at) => (this.isGone(at) ? GONE : (this.total[lane] += 1)));
+  }
+
+  /** Whether a recovery takes an event back. */
+  isGone(at) {
+    return at in this.gone;
   }
 
   /** The event number `index`, from 1, of a process. */
@@ -68,7 +75,7 @@ export class Events {
 
   byLane() {
     const found = this.processes.map(() => []);
-    this.lane.forEach((lane, at) => found[lane].push(at));
+    this.lane.forEach((lane, at) => this.isGone(at) || found[lane].push(at));
     return found;
   }
 
@@ -120,7 +127,12 @@ export class Events {
     return Array.from({ length: this.firstFrom(until + 1) - from }, (_, index) => from + index);
   }
 
-  /** The partner of a send or receive (the receive or send of its message), or -1. */
+  /** The events of a scene's window that survive, in order. */
+  surviving(scene) {
+    return this.within(scene).filter((at) => !this.isGone(at));
+  }
+
+  /** The partner of a send or receive (the receive or send of its message, in the same life if it has one), or -1. */
   partner(at) {
     this.partners ??= this.paired();
     return this.partners[at];
@@ -141,8 +153,10 @@ export class Events {
       if (this.kind[at] === SENT) sentAt.set(this.message[at], at);
       const message = this.columns.copies[this.message[at]] ?? this.message[at];
       if (this.kind[at] !== RECEIVED || !sentAt.has(message)) continue;
-      partners[at] = sentAt.get(message);
-      if (partners[partners[at]] < 0) partners[partners[at]] = at; // of a message and its copy, that which comes first
+      const send = sentAt.get(message);
+      partners[at] = send;
+      const isBetter = partners[send] < 0 || (!this.isGone(send) && this.isGone(partners[send]));
+      if (isBetter) partners[send] = at; // of a message and its copy, that which comes first
     }
     return partners;
   }

@@ -24,14 +24,15 @@ function fifoArrivals(queue) {
 }
 
 /**
- * What follows if a message is due at `due`.
+ * What follows if a message is due at `due`. Messages sent before a recovery and after it do not wait for each other.
  * @returns {arrival, front, moved}: when it arrives (null: never), the message that it waits behind or null, and
  *   those behind it that arrive at another time than now, as {message, arrival}
  */
 export function arrivalIfDue(scene, message, due) {
   const channel = scene.channels.find(({ name }) => name === message.channel);
   if (!channel?.fifo) return { arrival: due, front: null, moved: [] };
-  const queue = scene.messages.filter((other) => other.channel === message.channel);
+  const isInLine = (other) => other.channel === message.channel && other.epoch === message.epoch;
+  const queue = scene.messages.filter(isInLine);
   const index = queue.findIndex(({ id }) => id === message.id);
   const before = queue.slice(0, index).map((other) => ({ ...other, due: other.arrival }));
   const arrivals = fifoArrivals([...before, { ...message, due }, ...queue.slice(index + 1)]);

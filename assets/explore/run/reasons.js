@@ -9,11 +9,11 @@ export function reasonOf(scene, message, snapshot, step) {
   const later = told.map(([since]) => since).filter((since) => since > step);
   const known = told.findLast(([since]) => since <= step);
   if (!known) return { recorded: false, text: "This message has not been sent yet.", steps: [], later };
-  const [, rule, recorded, first, second] = known;
+  const [, rule, recorded, first, second, receive] = known;
   const fields = {
     message: message.name,
     send: message.sent_moment,
-    receive: message.arrival_moment,
+    receive: receive ?? message.arrival_moment,
     source: scene.lanes[message.source],
     target: scene.lanes[message.target],
     channel: message.caption,

@@ -78,7 +78,11 @@ function shareOfWay([from, to, least], position) {
   return Math.min(1, Math.max(least, share));
 }
 
-/** Messages on their way at a step: sent, and not yet received or lost. */
+/** Messages on their way at a step: sent, and not yet received or lost; or put back by a recovery, from then on. */
 export function inFlight(messages, step) {
-  return messages.filter(({ sent, received, lost }) => isShown([sent, received ?? lost], step));
+  const putBack = (message) => message.again.map(({ put_back, time, received, arrival, fenced }) => ({ ...message, sent: put_back, sent_time: time, received, arrival, lost: fenced }));
+  return messages.flatMap((message) => {
+    const ways = [...(message.again.length ? putBack(message) : []), message];
+    return ways.filter(({ sent, received, lost }) => isShown([sent, received ?? lost], step)).slice(0, 1);
+  });
 }

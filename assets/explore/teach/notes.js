@@ -24,7 +24,7 @@ export class NotesWindow {
     this.other = null; // the second window
     this.tries = 0;
     this.build();
-    document.addEventListener("keydown", (event) => this.shortcut(event), { signal });
+    explorer.keyboard.addEventListener("keydown", (event) => this.shortcut(event), { signal });
     window.addEventListener("pagehide", () => this.close(), { signal });
     signal.addEventListener("abort", () => this.close());
   }

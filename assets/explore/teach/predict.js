@@ -90,9 +90,9 @@ export class Predictor {
     this.chosen = this.snapshots[0]?.id;
   }
 
-  /** The snapshots that are asked about: of one that is given up nothing is left to predict. */
+  /** The snapshots that are asked about: of one that is given up, or that a recovery has taken back, nothing is left. */
   get snapshots() {
-    return this.explorer.scene.snapshots.filter(({ ending }) => ending == null);
+    return this.explorer.scene.snapshots.filter(({ ending, truth }) => ending == null && !truth.over);
   }
 
   get snapshot() {

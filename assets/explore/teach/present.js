@@ -87,12 +87,12 @@ export class Presenter {
   }
 
   listen() {
-    const { root, explorer: { closed: signal } } = this;
+    const { root, explorer: { closed: signal, keyboard } } = this;
     const whileOn = (act) => (event) => this.isOn && act(event);
     root.addEventListener("pointermove", whileOn(() => this.wake()));
     root.addEventListener("pointerdown", whileOn(() => this.wake()));
     window.addEventListener("keydown", whileOn((event) => this.wakeFromBlank(event)), { capture: true, signal });
-    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    keyboard.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("fullscreenchange", () => this.fullscreenChanged(), { signal });
     window.addEventListener("resize", whileOn(() => this.resize()), { signal });
     signal.addEventListener("abort", () => this.leave());
@@ -249,7 +249,7 @@ export class Presenter {
 
   show(scene, palette, step) {
     this.palette = palette;
-    if (!this.hasBegun && new URLSearchParams(location.search).get("view") === "present") {
+    if (!this.hasBegun && this.explorer.isAlone && new URLSearchParams(location.search).get("view") === "present") {
       queueMicrotask(() => this.isOn || this.enter());
     }
     this.hasBegun = true;

@@ -17,6 +17,7 @@ from pipeline.compiled.listed import MOST_KEYS, is_listed, key_count, key_names
 from pipeline.compiled.runs import compiled
 from sim.core import randomness
 from sim.core.delays import DelayRule
+from sim.core.recovery import RecoveryPlan
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 
@@ -170,6 +171,9 @@ def test_nothing_else_is_listed() -> None:
         "a delay by hand": bank(delays=parse_toml(BANK + OTHERS["override"], "other").delays),
         "a script": parse_toml(BANK + OTHERS["script"], "other"),
         "an initiation after an event": bank(snapshots=(start,)),
+        "a storage": bank(storage={}),
+        "a recovery": bank(recovery=RecoveryPlan(on="crash")),
+        "a coordinator": bank(coordinator={}),
         "listed delays": bank(marker_delay=DelayRule("listed", values=(1.0,))),
         "endless delays": bank(delay=DelayRule("fixed", float("inf"))),
         "another workload": bank(workload="requests", parameters={}),

@@ -37,10 +37,13 @@ def test_the_cuts_of_snapshots_find_what_the_snapshots_recorded(spark, execution
         by_name.setdefault((row.run_id, row.cut_id), {})[row.process] = row["index"]
     own, others = {}, 0
     for number, execution in enumerate(executions):
-        recorded = {row.snapshot_id for row in execution.events if row.kind == RECORD}
+        recordings = [row for row in execution.table if row.kind == RECORD]
+        index = {(row.snapshot_id, row.process, row.step): row.index for row in recordings}
+        recorded = {row.snapshot_id for row in recordings}
         for snapshot in snapshots_of(execution):
             if len(snapshot.local) == len(execution.scenario.processes):
-                own[number, snapshot.id] = snapshot.frontier
+                parts = snapshot.local.items()
+                own[number, snapshot.id] = {name: index[snapshot.id, name, part.step] for name, part in parts}
             elif snapshot.id in recorded:
                 others += 1
     assert by_name == own

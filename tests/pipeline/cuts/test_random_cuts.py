@@ -46,7 +46,8 @@ def test_they_are_the_same_each_time_and_within_the_run(executions, tmp_path: Pa
     for number, execution in enumerate(executions):
         for name, own in execution.history.of.items():
             drawn_ends = [found[number, f"random-{place}"][name] for place in range(1, 31)]
-            assert all(0 <= end <= len(own) for end in drawn_ends)
+            last = max((row.index or 0 for row in execution.table if row.process == name), default=0)
+            assert all(0 <= end <= last for end in drawn_ends)
             assert len(set(drawn_ends)) > 1 or not own
 
 
@@ -68,10 +69,14 @@ def test_how_the_table_is_stored_changes_nothing(executions, tmp_path: Path, mon
 
 
 def test_many_are_consistent_and_many_are_not(executions, tmp_path: Path) -> None:
-    """In the bundled scenarios 60 of 100, as --help says."""
+    """In the bundled scenarios 61 of 100, as --help says.
+
+    Of runs that are rolled back little is left to cut, and without messages every cut is consistent.
+    """
+    executions = [own for own in executions if own.history.sends and not own.engine.has_lives]
     store = folder_of(tmp_path, numbered(executions))
     _, verdicts, _ = audited_here(store, AtRandom(200, 0))
-    assert round(sum(witness is None for witness in verdicts.values()) / len(verdicts), 2) == 0.6
+    assert round(sum(witness is None for witness in verdicts.values()) / len(verdicts), 2) == 0.61
     for number in range(len(executions)):
         own = [witness is None for (run_id, _), witness in verdicts.items() if run_id == number]
         assert len(own) // 5 < sum(own) < len(own) * 9 // 10

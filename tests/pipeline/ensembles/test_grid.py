@@ -11,7 +11,7 @@ import pytest
 from pipeline.compiled.listed import is_listed
 from pipeline.ensembles import cells, parameter_values
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import DEFAULTS, OPTIONS, RATES, Grid
+from pipeline.ensembles.grid import DEFAULTS, OPTIONS, RATES, SETTINGS, Grid
 from pipeline.ensembles.measure import describe
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
@@ -373,7 +373,7 @@ def test_what_is_said_again_on_resuming_has_to_agree() -> None:
 
 def test_every_option_is_read() -> None:
     assert set(DEFAULTS) < set(OPTIONS)
-    given = {**DEFAULTS, "workload": "bank", "at": "1", **dict.fromkeys(RATES.values(), "1")}
+    given = {**DEFAULTS, "workload": "bank", "at": "1", **dict.fromkeys((*RATES.values(), *SETTINGS), "1")}
     assert set(given) | {"scenario"} == set(OPTIONS)
     assert DEFAULTS["fifo"] == "yes"
     assert Grid.read(given).at == 1.0
@@ -392,6 +392,33 @@ def test_rates_of_faults_are_an_axis() -> None:
     assert not any(is_listed(own) for own in found[1:]), "the kernel knows no faults"
     with pytest.raises(InputError, match=r"cell 0 .*: fault_rates.crash: the rules of Lai-Yang do not allow for"):
         cells_of(Grid.read({"processes": "3", "crash": "0.1", "algorithm": "lai_yang"}))
+
+
+def test_what_a_storage_is_told_is_an_axis() -> None:
+    """A workload gets a storage, a scenario keeps what it says of its own; the last option varies fastest."""
+    told = {"storage_limit": "2,4", "storage_jitter": "0..0.5:0.25", "storage_bandwidth": "100"}
+    grid = Grid.read({"processes": "3", "at": "9", **told})
+    found = [cell.scenario for cell in cells_of(grid)]
+    assert [own.storage for own in found] == [
+        {"bandwidth": 100.0, "limit": limit, "jitter": jitter} for limit in (2, 4) for jitter in (0.0, 0.25, 0.5)
+    ]
+    assert [describe(own)["storage_jitter"] for own in found] == [0.0, 0.25, 0.5] * 2
+    assert Grid.from_json(json.loads(json.dumps(grid.to_json()))) == grid
+    assert not any(map(is_listed, found)), "the kernel knows no storage"
+    own = library.load("crash_during_commit")
+    (beside,) = cells_of(Grid.read({"scenario": "crash_during_commit", "storage_limit": "1"}))
+    assert beside.scenario.storage == {**(own.storage or {}), "limit": 1}
+    with pytest.raises(InputError, match="--storage-limit: expected whole numbers"):
+        Grid.read({"storage_limit": "1.5"})
+
+
+def test_the_interval_of_a_coordinator_is_an_axis() -> None:
+    grid = Grid.read({"scenario": "crash_during_commit", "checkpoint_interval": "3,6"})
+    assert [cell.scenario.coordinator for cell in cells_of(grid)] == [
+        {"timeout": 20, "interval": interval} for interval in (3.0, 6.0)
+    ]
+    with pytest.raises(InputError, match="--checkpoint-interval: there is no coordinator; choose a scenario"):
+        cells_of(Grid.read({"processes": "3", "checkpoint_interval": "5"}))
 
 
 def test_with_another_algorithm_those_start_the_snapshots_of_a_scenario_who_may() -> None:

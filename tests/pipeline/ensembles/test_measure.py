@@ -6,8 +6,9 @@ from typing import Any
 
 from hypothesis import given
 
+from pipeline.ensembles.grid import SETTINGS
 from pipeline.ensembles.measure import describe, measure
-from pipeline.store.schema import RUN_TYPES
+from pipeline.store.schema import RUN_TYPES, WITHOUT_RECOVERY, WITHOUT_STORAGE
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECEIVE, RECORD, SEND, SNAPSHOT_COMPLETE
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
@@ -37,9 +38,10 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
     assert row == {
         # three sends and three receives; two recordings, one of them with the receipt of a marker; another receipt
         "events": 6, "steps": 9, "duration": 11.0, "messages": 3, "in_flight_peak": 3,
-        "faults": 0, "lost": 0,
+        "faults": 0, "lost": 0, **WITHOUT_RECOVERY,
         "snapshot_id": "S1", "initiators": 1, "status": "complete",
         "latency": 6.0, "recorded_messages": 2, "recorded_bytes": 4, "markers": 2, "slowest": "P2",
+        **WITHOUT_STORAGE,
         "completion": True, "one_marker": True, "consistency": True, "channel_states": True, "one_outcome": None,
         "conservation": True,
         "failed": False, "witness": None,
@@ -62,8 +64,55 @@ def test_a_run_without_snapshots_is_a_row_all_the_same() -> None:
     (row,) = measure(run(parse_toml(BY_HAND.rpartition("snapshots")[0], "none")))
     assert row == {
         "events": 6, "steps": 6, "duration": 11.0, "messages": 3, "in_flight_peak": 3, "faults": 0, "lost": 0,
-        "failed": False,
+        **WITHOUT_RECOVERY, "failed": False,
     }  # fmt: skip
+
+
+# Three processes record at 0, and are done when the markers come at 1. The storage takes one upload at a time, of 3
+# bytes, in 2.5 time units. It takes that of P1, and refuses the others: at 1, at 2, and that of P3 at 4. P3 comes again
+# at 8, so its part is there at 10.5, and the manifest at 15.5.
+STORM = """
+processes = 3
+workload = { kind = "bank", balance = 100 }
+storage = { bandwidth = 1.2, limit = 1, manifest = 6 }
+snapshots = [{ id = "S1", process = "P1", at = 0 }, { id = "S1", process = "P2", at = 0 },
+             { id = "S1", process = "P3", at = 0 }]
+"""
+
+
+def test_what_a_storage_did_worked_out_by_hand() -> None:
+    (row,) = measure(run(parse_toml(STORM, "storm")))
+    found = {name: row[name] for name in WITHOUT_STORAGE}
+    assert found == {"refusals": 5, "committed": True, "commit_latency": 15.5, "stored_bytes": 15}
+    (row,) = measure(run(parse_toml(STORM.replace("limit = 1", "limit = 1, tries = 3"), "storm")))
+    found = {name: row[name] for name in WITHOUT_STORAGE}
+    assert found == {"refusals": 5, "committed": False, "commit_latency": None, "stored_bytes": None}
+
+
+# P3 sends at 0, before it records, and P1 receives that at 1, after it has: it is recorded. P1 sends at 17, and P2
+# receives that at 18. P2 crashes at 20, and all go back at 22 to what they have recorded.
+ROLLED_BACK = """
+processes = 3
+workload = { kind = "bank", balance = 100 }
+recovery = { on = "crash", detect = 2 }
+script = [{ process = "P3", at = 0, to = "P1", body = 10 }, { process = "P1", at = 17, to = "P2", body = 5 }]
+snapshots = [{ id = "S1", process = "P1", at = 0 }, { id = "S1", process = "P2", at = 0 },
+             { id = "S1", process = "P3", at = 0 }]
+faults = [{ kind = "crash", process = "P2", at = 20 }]
+"""
+
+
+def test_what_a_recovery_cost_worked_out_by_hand() -> None:
+    """Three events are taken back: both receives, and the send at 17."""
+    (row,) = measure(run(parse_toml(ROLLED_BACK, "rolled_back")))
+    found = {name: row[name] for name in WITHOUT_RECOVERY}
+    assert found == {"recoveries": 1, "recovery_time": 2.0, "rolled_back": 3, "put_back": 1}
+
+
+def test_without_a_crash_the_time_counts_from_the_recovery_on() -> None:
+    text = STORM.replace("storage = {", "recovery = { at = [16, 30] }\nstorage = {")
+    (row,) = measure(run(parse_toml(text, "again")))
+    assert (row["recoveries"], row["recovery_time"], row["rolled_back"]) == (2, 7.5, 0)
 
 
 def test_bytes_are_those_of_the_bodies_as_json() -> None:
@@ -79,9 +128,16 @@ def test_a_scenario_in_columns() -> None:
         "mean_marker_delay": 3.0, "parameters": '{"balance": 100}',
         "crash": 0.0, "restart": 0.0, "sever": 0.0, "mend": 0.0, "lose": 0.0, "copy": 0.0,
         "faults_until": 100.0,
+        "storage_bandwidth": None, "storage_limit": None, "storage_jitter": None, "checkpoint_interval": None,
     }  # fmt: skip
     unordered = BY_HAND.rpartition("snapshots")[0] + 'not_fifo = ["P1->P2"]'
     assert describe(parse_toml(unordered, "unordered"))["fifo"] is False
+    storing = describe(parse_toml(STORM + "coordinator = { interval = 5 }", "storing"))
+    assert {name: storing[name] for name in SETTINGS} == {
+        "storage_bandwidth": 1.2, "storage_limit": 1, "storage_jitter": 0.0, "checkpoint_interval": 5,
+    }  # fmt: skip
+    recovering = describe(parse_toml("processes = 2\nrecovery = { at = 5 }", "recovering"))
+    assert (recovering["storage_bandwidth"], recovering["storage_limit"]) == (None, 0)  # it takes no time
     plain = describe(parse_toml('processes = 4\ntopology = { kind = "random", extra = 2 }', "plain"))
     assert (plain["topology"], plain["channels"]) == ("random:2", 6)
     assert (plain["marker_delay"], plain["mean_marker_delay"]) == ("same", 1.0)
@@ -114,6 +170,7 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "in_flight_peak": peak(events),
         "faults": sum(1 for event in events if event.kind in ("crash", "restart", "down", "up")),
         "lost": sum(1 for event in events if event.kind == "lost"),
+        **WITHOUT_RECOVERY,
         "snapshot_id": snapshot,
         "initiators": len([start for start in execution.scenario.snapshots if start.snapshot == snapshot]),
         "status": "complete" if complete else "recording",
@@ -122,6 +179,7 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "recorded_bytes": sum(len(body.encode()) for body in recorded),
         "markers": sum(1 for event in own if event.kind == MARKER_SEND),
         "slowest": [e.process for e in own if e.kind == SNAPSHOT_COMPLETE][-1] if complete else None,
+        **WITHOUT_STORAGE,
         **dict.fromkeys(CHECKS),
         **{verdict.check: verdict.holds for verdict in verdicts},
         "failed": broken != [],

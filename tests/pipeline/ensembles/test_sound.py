@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,21 +11,26 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pipeline.ensembles import measure as measuring
+from pipeline.ensembles.at_once import rows_at_once
 from pipeline.ensembles.cells import cells_of
+from pipeline.ensembles.chunks import carry_out, plan_of
 from pipeline.ensembles.grid import NO, YES, Grid
 from pipeline.ensembles.measure import Row, measure
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
+from sim.core.model import Event
 from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.fault_rates import FaultRates
+from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
 from sim.edit.lay_bare import harm, smallest_edit
 from sim.run.execution import Execution, run
 from sim.verify.sound import sound_snapshots
 from sim.workloads.bank import Bank
+from tests.pipeline.some_ensembles import begin, rows
 from tests.sim.strategies import scenarios
 from tests.sim.tools import failing
 
@@ -83,8 +89,9 @@ def test_whole_rows_of_the_bundled_scenarios_are_the_same(name: str) -> None:
     execution = run(library.load(name))
     quick, slow = both_ways(execution)
     assert quick == slow
+    is_left = execution.scenario.has_storage
     assert (sound_snapshots(execution) is None) == any(
-        row["failed"] or row["status"] != "complete" for row in slow if "status" in row
+        is_left or row["failed"] or row["status"] != "complete" for row in slow if "status" in row
     )
 
 
@@ -97,6 +104,31 @@ def test_broken_runs_go_the_slow_way_with_their_witness(slip: str) -> None:
         execution = found.execution
     assert failing(execution) and sound_snapshots(execution) is None
     assert any(row["witness"] for row in measure(execution) if row["failed"])
+
+
+TABLES = ("storage = {}", "storage = { limit = 1, jitter = 2 }", "recovery = { at = 9 }", 'recovery = { on = "crash" }')
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_run_with_a_storage_or_with_recoveries_is_left_to_the_slow_way_everywhere(table: str) -> None:
+    """The verdicts, the kernel where it is installed, and the runs at once, of which the kernel does some."""
+    (cell,) = cells_of(Grid.read({"processes": "3", "delay": "uniform:1:9", "runs": "1"}, {"transfers": "9"}))
+    document = f"{table}\n{cell.document}"
+    scenario = parse_toml(document, "storing")
+    assert sound_snapshots(run(cell.scenario)) and sound_snapshots(run(scenario)) is None
+    rows = rows_at_once(document, "storing", 3, 3)
+    assert rows == [{**row, "seed": seed} for seed in range(3) for row in measure(run(replace(scenario, seed=seed)))]
+    assert all(row["refusals"] is not None for row in rows)
+
+
+def test_the_events_that_an_ensemble_keeps_are_those_of_the_table(tmp_path: Path) -> None:
+    """Also those that recoveries have taken back, with the indices that they had: audits see what is left."""
+    store, grid = begin(tmp_path / "e", {"scenario": "recovery_tutorial", "runs": "1", "events": "all"})
+    carry_out(plan_of(store, grid), 0)
+    execution = run(library.load("recovery_tutorial"))
+    assert [Event(**row) for row in rows(store, "events")] == execution.table != execution.events
+    (first, *_) = rows(store, "runs")
+    assert (first["recoveries"], first["rolled_back"], first["committed"]) == (1, 2, True)
 
 
 def test_goods_that_do_not_add_up_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, EVENT_TYPES
 from sim.document import library
 from sim.theory.causality import History
+from sim.theory.surviving import is_gone
 from tests.diagrams.tools import exported, scene
 from tests.pipeline.some_logs import REPEATABLE, Truth, events_of, messages_of, read_log, truths
 
@@ -73,9 +74,9 @@ def test_an_exported_table_comes_back_row_by_row(tmp_path, form, name) -> None:
     """Snapshots, held messages, and labels and bodies with special characters come back unchanged."""
     done = scene(name).execution
     (reading,) = read_all(tmp_path, form, exported(name, form))
-    assert events_of(reading) == done.events
+    assert events_of(reading) == done.table
     assert (reading.pairing, reading.exact, reading.notes) == ("given", True, [])
-    assert reading.count == sum(event.kind in APPLICATION_KINDS for event in done.events)
+    assert reading.count == sum(event.kind in APPLICATION_KINDS for event in done.table)
 
 
 @pytest.mark.parametrize("name", library.names())
@@ -83,7 +84,8 @@ def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path, name) -> 
     """The log has recordings as local events; without them, happened-before is the same."""
     done = scene(name).execution
     reading = read_log(tmp_path, exported(name, "shiviz").decode())
-    logged = [event for event in done.events if event.kind in APPLICATION_KINDS or event.kind == "record"]
+    kinds = {*APPLICATION_KINDS, "record"}
+    logged = [event for event in done.events if event.kind in kinds and not is_gone(event)]
     found = History(reading.processes, events_of(reading))
     count = dict.fromkeys(reading.processes, 0)
     pairs = []

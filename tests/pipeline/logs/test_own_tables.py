@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.logs.foreign_table import read_table
 from sim.core.errors import InputError
-from sim.core.model import COPIED, Event
+from sim.core.model import COPIED, RESTORE, Event
 from sim.document import library
 from sim.run.execution import run
 from tests.bundled import small
+from tests.pipeline.some_recoveries import WRONG, recovered
+from tests.tools import examples
 
 
 def read(events: list[Event]):
@@ -19,10 +23,61 @@ def read(events: list[Event]):
 
 @pytest.mark.parametrize("name", small())
 def test_a_table_is_read_as_it_was_written(name: str) -> None:
-    events = run(library.load(name)).events
+    events = run(library.load(name)).table
     found = read(events)
     assert [Event(**row) for row in found.events.to_pylist()] == events
     assert found.exact
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_a_run_that_is_rolled_back_is_read_as_it_was_written(wrong, seed):
+    events = recovered(seed, wrong).table
+    assert [Event(**row) for row in read(events).events.to_pylist()] == events
+
+
+RECOVERED = run(library.load("recovery_without_fence")).table
+
+
+def without(columns, events):
+    return [event._replace(**dict.fromkeys(columns)) for event in events]
+
+
+def test_without_epochs_the_restores_of_a_process_count_them():
+    events = [event for event in RECOVERED if event.kind not in ("recovery", "noted")]
+    found = read(without(["epoch", "peer_index"], events)).events.to_pylist()
+    for process in ("P1", "P2"):
+        own = [row["epoch"] for row in found if row["process"] == process]
+        assert own == [event.epoch for event in events if event.process == process]
+    assert [row["peer_index"] for row in found] == [event.peer_index for event in events]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"index": None}, "a restore whose index is None; give the number of events that P1 keeps, 0 to 3"),
+        ({"index": 4}, "a restore whose index is 4; give the number"),
+        ({"epoch": 0}, "a restore with epoch 0 after epoch 0 of P1; it begins a later one"),
+    ],
+)
+def test_a_restore_that_says_too_little_is_refused(change, told):
+    first = next(event for event in RECOVERED if event.kind == RESTORE)
+    assert first.process == "P1"
+    wrong = [event._replace(**change) if event is first else event for event in RECOVERED]
+    with pytest.raises(InputError, match=told):
+        read(wrong)
+
+
+def test_a_message_is_received_once_more_for_each_restore_of_its_receiver():
+    twice = [event for event in RECOVERED if event.kind != RESTORE]
+    with pytest.raises(InputError, match="the receive of message 0 again, after row"):
+        read(without(["index", "peer_index"], twice))
+
+
+def test_after_a_restore_channels_alone_do_not_pair_sends_with_receives():
+    with pytest.raises(InputError, match="a table with one needs the column message_id"):
+        read(without(["message_id", "peer_index"], RECOVERED))
 
 
 def test_a_copy_is_one_more_message() -> None:

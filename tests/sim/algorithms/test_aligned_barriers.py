@@ -38,7 +38,7 @@ class NeverBlocks(AlignedBarriers):
 
     name = "never_blocks"
 
-    def align(self, process: Process, channel: Channel, snapshot: str, out: Out) -> None:
+    def wait_for_others(self, process: Process, channel: Channel, snapshot: str, out: Out) -> None:
         come: frozenset[Channel] = (process.memory or frozenset()) | {channel}
         process.memory = come
         if come == set(process.incoming):
@@ -132,6 +132,54 @@ def test_without_blocking_the_first_later_record_is_an_orphan(register: Register
     broken = failing(execution)
     assert "S1:consistency" in broken and "o" in (broken["S1:consistency"] or "")
     assert only_snapshot(execution).local["c1"].state == {"y": 2, "g": 2, "o": 1}
+
+
+# ------------------------------------------------------------------ without alignment: at least once
+
+AT_LEAST_ONCE = {"algorithm_parameters": {"align": False}}
+
+
+def test_without_alignment_what_is_behind_a_barrier_is_in_the_state_of_its_receiver() -> None:
+    """By hand: o1, sent at 4.6 behind the barrier of s1, is at c1 at 5.6, before c1 records at 7. s1 had sent y y y."""
+    execution = run(replace(library.load("barriers"), **AT_LEAST_ONCE, expect={}))
+    snapshot = only_snapshot(execution)
+    assert snapshot.local["c1"].state == {"y": 2, "g": 2, "o": 1} and snapshot.local["s1"].state["emitted"] == 3
+    assert rows_of(execution, BLOCKED, UNBLOCKED) == [] and bodies(snapshot) == {}
+    assert failing(execution) == {
+        "S1:consistency": "message o1 on s1->c1 is received inside the cut, but sent outside it",
+        "S1:conservation": "12 records recorded of 11",
+    }
+
+
+def test_without_alignment_sentences_and_reasons_say_so() -> None:
+    execution = run(replace(library.load("barriers"), **AT_LEAST_ONCE, expect={}))
+    told = {text.sentence: text.rules for text in narrate(execution)}
+    sentence = "c1 receives the barrier from s1 and waits for others. It goes on taking from s1->c1."
+    assert told[sentence] == ("A barrier stops nothing",)
+    assert not any("takes nothing more" in text for text in told)
+    snapshot = only_snapshot(execution)
+    assert why_channel(execution, snapshot, "s1->c1") == (
+        "s1->c1 is empty: all that was sent before the barrier had been received when c1 recorded (step 24), and what "
+        "was sent behind it may have been received, too."
+    )
+    barrier = next(flight.id for flight in execution.flights if flight.is_marker and flight.channel.name == "s1->c1")
+    assert "c1 went on taking from s1->c1 all the same." in explain(execution, snapshot, barrier)
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+def test_without_alignment_no_two_snapshots_are_in_each_others_way(crossing: bool) -> None:
+    execution = run(two(crossing=crossing, **AT_LEAST_ONCE))
+    assert [own.status for own in snapshots_of(execution)] == ["complete", "complete"]
+    assert {key.partition(":")[2] for key in failing(execution)} <= {"consistency", "conservation"}
+    assert all(process.memory is None for process in execution.final.processes)
+
+
+def test_without_alignment_no_alignment_is_needed_where_only_one_channel_comes() -> None:
+    scenario = system(
+        "s a t", "s->a a->t", algorithm="aligned_barriers", workload="dataflow", delay=DelayRule("uniform", 1, 9),
+        parameters={"records": {"s": 9}, "pace": 1.0, "hops": 2}, snapshots=(start("s", 4),), **AT_LEAST_ONCE,
+    )  # fmt: skip
+    assert failing(run(scenario)) == {}
 
 
 def test_sentences_and_reasons_are_those_of_barriers() -> None:
@@ -290,6 +338,18 @@ def dataflows(draw: Any) -> Scenario:
         delay=DelayRule("uniform", low=1, high=9), snapshots=snapshots, seed=draw(st.integers(0, 99)),
         scheduler=SchedulerChoice(draw(st.sampled_from(["timed", "random", "tick"]))),
     )  # fmt: skip
+
+
+@given(scenario=dataflows())
+def test_without_alignment_every_snapshot_is_complete_and_only_what_comes_twice_is_wrong(scenario: Scenario) -> None:
+    """Nothing is lost: what is recorded is all there is, and perhaps more."""
+    execution = run(replace(scenario, **AT_LEAST_ONCE))
+    assert {own.status for own in snapshots_of(execution)} == {"complete"}
+    assert {key.partition(":")[2] for key in failing(execution)} <= {"consistency", "conservation"}
+    for witness in (witness for key, witness in failing(execution).items() if key.endswith("conservation")):
+        found, _, total = (witness or "").partition(" records recorded of ")
+        assert int(found) > int(total)
+    assert all(text.sentence for text in narrate(execution))
 
 
 @given(scenario=dataflows())

@@ -23,12 +23,14 @@ from tests.sim.tools import edited_by, send, start, system
 
 SMALL = [name for name in library.names() if name != "hundred"]
 TOO_SMALL = {  # two or three messages cannot be of every kind; aligned barriers record no channel
-    "back_pressure", "barriers", "deadlock", "lai_yang_silent", "never_occurred", "partition", "piggybacked",
-    "termination", "two_banks", "two_banks_early", "widgets",
+    "back_pressure", "barriers", "copy_on_write", "deadlock", "lai_yang_silent", "never_occurred", "partition",
+    "piggybacked", "saturated_storage", "termination", "two_banks", "two_banks_early", "widgets",
 }  # fmt: skip
-NO_CHANNEL_STATES = {"domino", "stop_the_world"}  # so that part of the question has only one answer
+NO_CHANNEL_STATES = {"domino", "domino_recovery", "stop_the_world"}  # so that part of the question has only one answer
 FAULTY = {  # what fails before it is recorded is recorded nowhere
-    "crash", "expired_and_retried", "held_too_many", "joins", "lost_and_copied", "two_outcomes",
+    "crash", "crash_during_commit", "crash_during_recovery", "exactly_once", "expired_and_retried", "held_too_many",
+    "joins", "lost_and_copied", "recovery", "recovery_of_one", "recovery_tutorial", "recovery_without_channels",
+    "recovery_without_fence", "replay_from_offsets", "two_outcomes",
 }  # fmt: skip
 BARRIERS = {"unaligned", "alignment_timeout"}  # which overtake, and leave no channel empty; aligned ones leave all so
 

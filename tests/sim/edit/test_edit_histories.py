@@ -145,6 +145,7 @@ REASONS = (
     "does not manage", "is passive and sends nothing", "nobody owns", "is a whole number of at least 1",
     "a record of this workload", "is passed on a whole number of times", "the fault of this run is", "holds no token",
     "do not allow for a crash", "is severed already", "only what is severed can be mended", "is down already",
+    "the tick scheduler", "a channel here is not FIFO", "is not there to go back to", "do not allow for a recovery",
 )  # fmt: skip
 
 

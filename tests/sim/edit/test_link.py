@@ -184,12 +184,12 @@ def ten_edits(execution: Execution) -> Shared:
     channels = scenario.channels[:3]
     where = [reference._asdict() for reference in references(execution)]
     wanted: list[dict[str, Any]] = [
-        *({"do": "delay", "message": where[n % len(where)], "delay": 17.25 * n} for n in range(1, 4)),
+        *({"do": "delay", "message": where[n % len(where)], "delay": 17.25 * n} for n in range(1, 4) if where),
         *({"do": "send", "process": c.source_name, "to": c.target_name, "at": 431.7, "body": body} for c in channels),
         *({"do": "snapshot", "process": name, "at": 612.3} for name in scenario.processes[:2]),
         *({"do": "change", "item": {"snapshots": n}, "at": 333.1 + n} for n in range(len(scenario.snapshots))),
         *({"do": "hold", "message": message} for message in where[-2:]),
-        *({"do": "internal", "process": name, "at": 71.9} for name in scenario.processes * 5),
+        *({"do": "internal", "process": name, "at": 71.9} for name in scenario.processes * 10),
     ]
     made: list[tuple[dict[str, Any], float]] = []
     for edit in wanted:

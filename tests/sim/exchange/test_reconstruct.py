@@ -19,12 +19,13 @@ from sim.document.writing import dumps
 from sim.exchange.reconstruct import MOST_LABEL, reconstruct
 from sim.run.execution import run
 from sim.theory.causality import History
+from sim.theory.surviving import is_gone
 from tests.sim.strategies import scenarios
 from tests.sim.tools import row_of, send, system
 
 
 def application(events: Sequence[Event]) -> list[Event]:
-    return [event for event in events if event.kind in APPLICATION_KINDS]
+    return [event for event in events if event.kind in APPLICATION_KINDS and not is_gone(event)]
 
 
 def valid(events: Sequence[Event], processes: Sequence[str], name: str) -> Scenario:
@@ -63,7 +64,28 @@ def test_a_run_of_any_workload_is_reconstructed(scenario: Scenario) -> None:
     assert [event.body for event in after if event.kind == SEND] == [e.body for e in before if e.kind == SEND]
 
 
-@pytest.mark.parametrize("name", [name for name in library.names() if name != COPIES])
+def is_rolled_back(name: str) -> bool:
+    return library.load(name).recovery is not None
+
+
+@pytest.mark.parametrize("name", [name for name in library.names() if is_rolled_back(name)])
+def test_what_survives_of_a_run_that_is_rolled_back_is_reconstructed(name: str) -> None:
+    """From its table. What a wrong recovery lets in, with a send that is gone, becomes an internal event."""
+    execution = run(library.load(name))
+    again = run(valid(execution.table, execution.scenario.processes, "again"))
+    before, after = application(execution.events), application(again.events)
+    sent = {event.message_id for event in before if event.kind == SEND}
+    lone = [event for event in before if event.kind == "receive" and event.message_id not in sent]
+    assert len(lone) == {"recovery_of_one": 1, "recovery_tutorial": 1, "recovery_without_fence": 1}.get(name, 0)
+    changed = {(event.process, event.index) for event in lone}
+    assert [e[:3] for e in kinds(after) if e[:2] not in changed] == [
+        e[:3] for e in kinds(before) if e[:2] not in changed
+    ]
+    assert all(event.kind == "internal" for event in after if (event.process, event.index) in changed)
+    assert not any(is_gone(event) for event in after)
+
+
+@pytest.mark.parametrize("name", [name for name in library.names() if name != COPIES and not is_rolled_back(name)])
 def test_a_bundled_scenario_is_reconstructed_at_its_own_times(name: str) -> None:
     scenario = library.load(name)
     before, after = reconstructed(scenario)

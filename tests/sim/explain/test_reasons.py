@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,8 +20,9 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
 from sim.explain import reasons
-from sim.explain.reasons import Reason, explain, why_channel, why_state
+from sim.explain.reasons import Reason, as_told, explain, why_channel, why_state
 from sim.run.execution import Execution, Flight, run
+from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import GIVEN_UP, Snapshot, snapshots_of
 from sim.theory.causality import History
 from tests.bundled import small
@@ -53,6 +55,8 @@ def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any)
     execution = made[-1][2] if made else execution
     assume(not execution.scenario.breaks)  # an edit may take FIFO away from an algorithm that needs it
     assume(execution.engine.algorithm.coordinated)  # else no channel is recorded, as a rule of its own
+    plan = execution.engine.plan
+    assume(plan is None or (plan.channels and plan.fence and not plan.processes))  # else some are lost, or there twice
     history = History(execution.scenario.processes, execution.events)
     for snapshot in snapshots_of(execution):
         found = application(execution, snapshot)
@@ -63,7 +67,8 @@ def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any)
             crossing = {message for ids in history.in_channels(snapshot.frontier).values() for message in ids}
             assert {flight.id for flight, reason in found if reason.case in ("channel", "passed")} == crossing
             passed = {"passed"} if execution.engine.algorithm.overtakes else set()
-            assert {reason.case for _, reason in found} <= {"channel", "state", "future"} | passed
+            taken_back = {"taken_back"} if rollbacks_of(execution) else set()
+            assert {reason.case for _, reason in found} <= {"channel", "state", "future"} | passed | taken_back
 
 
 @examples(80)
@@ -75,7 +80,8 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
         own = [event for event in execution.events if event.snapshot_id == snapshot.id]
         recorded = {event.process: event.step for event in own if event.kind == RECORD}
         marker = {event.channel: event.step for event in own if event.kind == MARKER_RECEIVE}
-        for flight, (case, _, first, second) in application(execution, snapshot):
+        for message, (case, _, first, second) in application(execution, snapshot):
+            flight = as_told(execution, snapshot.id, message)
             send, receive = flight.send, flight.receive
             source, target = recorded.get(send.process), recorded.get(flight.channel.target_name)
             if case == "future":
@@ -94,7 +100,10 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
                 assert receive is None and (first, second) == (source, None) and send.step < first
             elif case == "ended":
                 assert snapshot.status in GIVEN_UP
-            elif case in ("dropped", "lost_on_its_way"):
+            elif case == "taken_back":
+                (back,) = [own for own in rollbacks_of(execution) if own.step == first]
+                assert second is None and send.step < back.step < (source or execution.steps + 1)
+            elif case in ("dropped", "lost_on_its_way", "not_put_back", "fenced_off"):
                 assert receive is None and flight.lost and (first, second) == (flight.lost.step, None)
             else:
                 assert case == "on_its_way" and receive is None and source is None
@@ -122,6 +131,36 @@ def test_what_is_known_of_a_message_grows_with_the_steps() -> None:
     assert [(step, reason.case, reason.recorded) for step, reason in over] == [
         (9, "on_its_way", False), (12, "held", False), (13, "channel_open", True), (15, "channel", True),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "message", "wanted"), [
+    ("recovery_without_channels", "30",
+     "30 is lost: sent at a (step 1), before P1 recorded; a recovery (step 14) took back that P2 received it, and did "
+     "not put it back into C12."),
+    ("recovery_without_channels", "20",
+     "20 is in no recorded state: P2 sent it at b (step 8), and a recovery (step 12) took that back before P2 recorded "
+     "for S2."),
+    ("recovery_without_fence", "30", "30 is part of P2's state: received at step 15, before P2 recorded (step 17)."),
+    ("recovery_without_fence", "50",
+     "50 is in no recorded state: P1 sent it at c (step 9), and a recovery (step 12) took that back before P1 recorded "
+     "for S2."),
+])  # fmt: skip
+def test_a_snapshot_after_a_recovery_knows_what_its_own_life_knows(name: str, message: str, wanted: str) -> None:
+    execution = run(library.load(name))
+    own = next(flight for flight in execution.flights if str(flight.body) == message)
+    assert explain(execution, snapshots_of(execution)[1], own.id) == wanted
+
+
+def test_what_is_fenced_off_is_not_on_its_way() -> None:
+    """The marker of S2 is sent before the recovery and comes after it."""
+    scenario = library.load("recovery")
+    execution = run(replace(scenario, snapshots=(*scenario.snapshots, start("P1", 10.5, "S2"))))
+    second = snapshots_of(execution)[1]
+    (marker,) = [own for own in execution.flights if own.is_marker and own.send.snapshot_id == second.id]
+    assert explain(execution, second, marker.id) == (
+        "The marker of S2 is of a life that is over: it came to P2 after a recovery, and was fenced off (step 18). "
+        "What is fenced off changes nothing."
+    )
 
 
 def test_nothing_is_decided_of_a_message_until_its_snapshot_is_aborted(register: Any) -> None:

@@ -435,3 +435,14 @@ def test_the_bound_ends_it_in_the_middle_of_a_level(monkeypatch, own):
         assert most < part.states <= most + 4 * 20
         assert seen[0] == part.ahead == 0
     assert explore(Space(own.engine(), own_order=False), whole.states).per_depth == whole.per_depth
+
+
+@pytest.mark.parametrize(
+    ("table", "lines"), [("coordinator", ""), ("storage", ""), ("recovery", "at = 5"), ("recovery", 'on = "crash"')]
+)
+def test_what_is_not_explored_yet_is_refused_in_one_sentence(table, lines, tmp_path, capsys):
+    path = tmp_path / "own.toml"
+    path.write_text(f'processes = 2\n[{table}]\n{lines}\n[[snapshots]]\nid = "S1"\nprocess = "P1"\nat = 1\n')
+    assert main(["explore", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"{table}: every run is explored without") and told.count("\n") == 1

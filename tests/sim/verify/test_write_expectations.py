@@ -79,7 +79,8 @@ def test_lines_that_were_altered_or_lost_are_set_right_and_no_other_is_touched(n
         if data.draw(st.booleans()) and key not in ("consistent_cuts", "linearizations"):
             lines[number] = ""
         elif not key.startswith(("states", "channels")) and "consistent" not in lines[number].partition(" = ")[2]:
-            wrong = "17" if lines[number].partition(" = ")[2][0] not in '["' else '["wrong"]'
+            wrong = '["wrong"]' if lines[number].partition(" = ")[2][0] in '["' else "17"
+            wrong = '"recording"' if key == "status" else wrong
             lines[number] = f"{key} = {wrong}  # a remark\n"
     altered = head + mark + "".join(lines)
     changed = as_it_runs(altered)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND
+from sim.core.model import APPLICATION_KINDS, COMMITTED, CONTROL_SEND, OUTPUT, RECEIVE, RECORD, SEND
 from sim.core.topology import Topology
 from sim.document.scenario import Scenario
 from sim.document.validate import validate
@@ -82,6 +82,79 @@ def test_states_and_bodies_in_words() -> None:
         "<3 of 4 emitted>", "<2 y, 2 g>", "<2 y, 1 passed on>", "<no records>",
     ]  # fmt: skip
     assert words.body_words({"key": "a", "hops": 1}) == words.body_words("a") == "a"
+
+
+# ------------------------------------------------------------------ sinks that give to the world outside
+
+
+def with_sink(sink: str, **fields: Any) -> Scenario:
+    given = {"records": {"s": 6}, "pace": 2.0, "hops": 2, "sink": sink}
+    scenario = replace(pipeline(), parameters=given, **fields)
+    validate(scenario)
+    return scenario
+
+
+def test_sources_number_their_records_and_a_plain_sink_gives_them_as_they_come() -> None:
+    execution = run(with_sink("plain"))
+    sent = [execution.body_of(row) for row in rows_of(execution, SEND) if row.process == "s"]
+    assert [(body["source"], body["number"], body["hops"]) for body in sent] == [("s", n, 1) for n in range(1, 7)]
+    received = [row for row in rows_of(execution, RECEIVE) if row.process == "t"]
+    given = rows_of(execution, OUTPUT)
+    assert [(row.step, row.body) for row in given] == [(row.step, row.body) for row in received]
+    assert execution.final.processes[3].outside == 6 and "hops" not in (given[0].body or "")
+    assert final(execution)["t"] == {"a": 1, "b": 2, "c": 3} and failing(execution) == {}
+
+
+def test_a_transactional_sink_gives_what_a_valid_snapshot_holds() -> None:
+    execution = run(with_sink("transactional", storage={"latency": 0.5}))
+    (recorded,) = [execution.body_of(row) for row in rows_of(execution, RECORD) if row.process == "t"]
+    (valid,) = rows_of(execution, COMMITTED)
+    given = rows_of(execution, OUTPUT)
+    assert [execution.body_of(row) for row in given] == recorded["outputs"] and 0 < len(given) < 6
+    assert {row.time for row in given} == {valid.time + 0.5}
+    assert len(final(execution)["t"]["outputs"]) == 6 and failing(execution) == {}
+
+
+@pytest.mark.parametrize(("sink", "hears"), [("", False), ("plain", False), ("transactional", True)])
+def test_only_where_a_sink_waits_for_it_processes_hear_of_valid_snapshots(sink: str, hears: bool) -> None:
+    told = [row for row in rows_of(run(with_sink(sink, storage={})), CONTROL_SEND) if row.process == "storage"]
+    assert len(told) == (8 if hears else 0)  # four processes: stored, and valid
+
+
+def test_without_a_sink_bodies_and_states_are_as_they_were() -> None:
+    execution = run(with_sink(""))
+    assert execution.table == run(pipeline()).table and rows_of(execution, OUTPUT) == []
+    assert execution.body_of(rows_of(execution, SEND)[0]) == {"key": "c", "hops": 1}
+
+
+@pytest.mark.parametrize("body", ["a", {"key": "a", "hops": 1}, {"key": "a", "source": "x", "number": 1},
+                                  {"key": "a", "source": "s", "number": 0}])  # fmt: skip
+def test_with_sinks_a_body_says_which_record_it_is(body: Any) -> None:
+    with pytest.raises(InputError, match="a record of this workload is a table such as"):
+        with_sink("plain", script=(send("s", "a", 1, body),))
+
+
+@pytest.mark.parametrize(
+    ("process", "to", "number", "told"),
+    [("s", "a", 2, "s cannot emit its record 2 now"), ("a", "t", 1, "a has no record"),
+     ("s", "a", 7, "s cannot emit its record 7")],
+)  # fmt: skip
+def test_records_are_emitted_in_their_order(process: str, to: str, number: int, told: str) -> None:
+    scenario = with_sink("plain", script=(send(process, to, 0.5, {"key": "a", "source": "s", "number": number}),))
+    with pytest.raises(InputError, match=told):
+        run(scenario)
+
+
+def test_a_kind_of_sink_that_is_none_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'plian' is no kind of sink; write \"plain\", \"transactional\", or leave"):
+        with_sink("plian")
+
+
+def test_a_numbered_record_in_words() -> None:
+    words = Dataflow(("s",), 1, sink="transactional")
+    body = {"key": "a", "source": "s", "number": 3}
+    assert words.body_words(body) == words.body_words({**body, "hops": 1}) == "a #3 of s"
+    assert words.state_words({"a": 1, "outputs": [body]}) == "<1 a>"
 
 
 @given(

@@ -1,0 +1,199 @@
+"""Speed of a cluster: `python -m bench.cluster` prints the tables of docs/performance.md. All on this one machine.
+
+`python -m bench.cluster --long` runs chaos as well, by the minute, until a thousand snapshots are complete.
+
+The bank goes as fast as it can: every node sends whenever it may, and back-pressure alone slows it. What is measured is
+read from the event logs, which all nodes write by one clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cluster.chaos import chaos
+from cluster.event_log import Entry, merged
+from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
+from cluster.starting import Wanted, of_nodes, prepared
+from cluster.supervisor import Supervisor
+from sim.core.model import RECEIVE, SEND
+
+NODES = (2, 4, 8, 16)
+FAST = ("pace=0.002", "balance=1000000")
+CALM = ("pace=2", "balance=1000")  # 50 messages a second from each node: nobody waits
+SECONDS = 5.0  # of a measurement
+ROUNDS = 5  # of what is compared
+KILLS = 10
+LONG_S, LONG_SNAPSHOTS = 60.0, 1000
+_POLL = 0.005
+
+
+class Measured(NamedTuple):
+    """What a run came to: messages received a second, their seconds on the way, and the snapshots taken."""
+
+    rate: float
+    latencies: list[float]
+    snapshots: Sequence[Snapshot]
+
+
+def wanted(nodes: int, settings: Sequence[str]) -> Wanted:
+    """A bank on so many nodes, without delays."""
+    return Wanted(of_nodes(nodes, "bank", settings=settings, retained=3), allows_faults=True)
+
+
+def measured(own: Wanted, *, gap: float | None = None) -> Measured:
+    """A cluster that runs for SECONDS after a warm-up, with a snapshot every `gap` seconds (None: none)."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        own.folder = Path(folder)
+        with prepared(own, print) as supervisor:
+            first, last = asyncio.run(_steady(supervisor, gap))
+            entries = merged(supervisor.logs)
+            snapshots = supervisor.store.registry.page(Status.COMPLETED, 10**6, None)
+        received, latencies = _messages(entries, first, last, own.unit)
+    return Measured(received / (last - first) / own.unit, latencies, snapshots)
+
+
+async def _steady(supervisor: Supervisor, gap: float | None) -> tuple[float, float]:
+    """Let it run. Returns when the measurement began and ended, in time units."""
+    try:
+        await supervisor.start()
+        await asyncio.sleep(1.0)
+        first = supervisor.services.site.now
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            if gap is not None:
+                await supervisor.trigger(Wish())
+            await asyncio.sleep(min(gap or SECONDS, end - time.monotonic()))
+        return first, supervisor.services.site.now
+    finally:
+        await supervisor.close()
+
+
+def _messages(entries: Sequence[Entry], first: float, last: float, unit: float) -> tuple[int, list[float]]:
+    """How many were received between two times, and the seconds that each of them took."""
+    sent: dict[int, float] = {}
+    took = []
+    for entry in entries:
+        for row in entry.rows:
+            if row[2] == SEND:
+                sent[row[5]] = entry.time
+            elif row[2] == RECEIVE and first <= entry.time < last:
+                took.append((entry.time - sent[row[5]]) * unit)
+    return len(took), took
+
+
+async def _recoveries(supervisor: Supervisor) -> list[float]:
+    """Seconds from each of KILLS ends of a node until all nodes run again."""
+    took = []
+    try:
+        await supervisor.start()
+        for number in range(KILLS):
+            own = await supervisor.trigger(Wish())
+            while not supervisor.snapshot(own.id).status.is_final:
+                await asyncio.sleep(_POLL)
+            node = supervisor.present[number % len(supervisor.present)]
+            before, began = supervisor.figures()["recoveries"], time.monotonic()
+            await supervisor.inject(Fault("kill", node))
+            while supervisor.figures()["recoveries"] == before or not _run(supervisor):
+                await asyncio.sleep(_POLL)
+            took.append(time.monotonic() - began)
+    finally:
+        await supervisor.close()
+    return took
+
+
+def _run(supervisor: Supervisor) -> bool:
+    return all(node.status is NodeStatus.RUNNING for node in supervisor.nodes())
+
+
+def _quantiles(values: Sequence[float], unit: float = 1000) -> str:
+    """Median, 95 %, 99 % and the largest, as cells of a table, in milliseconds."""
+    ranked = sorted(values)
+    picked = [ranked[min(len(ranked) - 1, int(len(ranked) * part))] for part in (0.5, 0.95, 0.99, 1)]
+    return " | ".join(f"{value * unit:,.1f}" for value in picked)
+
+
+def throughput() -> None:
+    """Prints messages a second by the number of nodes."""
+    print("\n| nodes, each joined with each | messages/s in all | of each node |\n|---|---|---|")
+    for nodes in NODES:
+        rate = measured(wanted(nodes, FAST)).rate
+        print(f"| {nodes} | {rate:,.0f} | {rate / nodes:,.0f} |", flush=True)
+
+
+def cost_of_snapshots() -> None:
+    """Prints what a snapshot each second costs of the throughput; with and without take turns."""
+    print(
+        "\n| nodes | messages/s without | with a snapshot each second | ratio (median of rounds) |\n|---|---|---|---|"
+    )
+    for nodes in (4, 8):
+        pairs = [
+            (measured(wanted(nodes, FAST)).rate, measured(wanted(nodes, FAST), gap=1.0).rate) for _ in range(ROUNDS)
+        ]
+        without, with_them = (statistics.median(own) for own in zip(*pairs, strict=True))
+        ratio = statistics.median(own / other for other, own in pairs)
+        print(f"| {nodes} | {without:,.0f} | {with_them:,.0f} | {ratio:.2f} |", flush=True)
+
+
+def times() -> None:
+    """Prints the latencies of messages and how long snapshots take."""
+    print("\n| ms | median | 95 % | 99 % | longest |\n|---|---|---|---|---|")
+    for nodes in (4, 8):
+        for words, settings, gap in (("at 50 a second from each node", CALM, 0.1), ("as fast as it goes", FAST, 1.0)):
+            own = measured(wanted(nodes, settings), gap=gap)
+            durations = [found.duration for found in own.snapshots if found.duration is not None]
+            print(f"| a message, {nodes} nodes, {words} | {_quantiles(own.latencies)} |")
+            print(
+                f"| a snapshot, {nodes} nodes, {words} ({len(durations)} of them) | {_quantiles(durations, 1)} |",
+                flush=True,
+            )
+
+
+def recoveries() -> None:
+    """Prints how long a recovery takes."""
+    print("\n| from kill -9 to all nodes running, ms | median | 95 % | 99 % | longest |\n|---|---|---|---|---|")
+    for nodes in (4, 8):
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            own = wanted(nodes, CALM)
+            own.folder = Path(folder)
+            with prepared(own, print) as supervisor:
+                took = asyncio.run(_recoveries(supervisor))
+        print(f"| {nodes} nodes, {KILLS} kills | {_quantiles(took)} |", flush=True)
+
+
+def long_chaos() -> bool:
+    """Prints what came of chaos, a minute each, until LONG_SNAPSHOTS snapshots are complete. False: a wrong one."""
+    complete, seed = 0, 0
+    while complete < LONG_SNAPSHOTS:
+        seed += 1
+        own = Wanted(of_nodes(4, "bank", settings=["pace=2"], retained=20), delay=(0.005, 0.03))
+        report = chaos(own, LONG_S, seed, snapshots_per_second=3 * LONG_SNAPSHOTS / LONG_S)
+        complete += report.snapshots.get(Status.COMPLETED, 0)
+        print(f"\n{LONG_S:g} s of chaos on 4 nodes, seed {seed}:")
+        print(*report.lines(), sep="\n", flush=True)
+        if report.wrong:
+            return False
+    return True
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.cluster")
+    parser.add_argument("--long", action="store_true", help="chaos as well, until a thousand snapshots are complete")
+    parser.add_argument("--only-long", action="store_true", help="nothing but that")
+    chosen = parser.parse_args()
+    print(f"{os.cpu_count()} processors, Python {sys.version.split()[0]}")
+    if not chosen.only_long:
+        throughput()
+        cost_of_snapshots()
+        times()
+        recoveries()
+    if chosen.long or chosen.only_long:
+        sys.exit(0 if long_chaos() else 1)

@@ -1,0 +1,117 @@
+"""The OpenAPI document, and the page that shows it. The page loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from swagger_ui_bundle import swagger_ui_path
+
+from cluster.api.problems import MEDIA_TYPE
+from cluster.api.schemas import ProblemBody
+
+VERSION = "3.0.3"  # the newest that the page can show
+FILES = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-16x16.png", "favicon-32x32.png")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Consistent Cut: the API of a live cluster</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" type="image/png" sizes="16x16" href="/docs/favicon-16x16.png">
+<link rel="icon" type="image/png" sizes="32x32" href="/docs/favicon-32x32.png">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start-page.js"></script>
+</body>
+</html>
+"""
+_START = """SwaggerUIBundle({url: "/openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null});
+"""
+
+
+def add_page(app: FastAPI) -> None:
+    """The page and its files become part of the app."""
+
+    @app.get("/docs", include_in_schema=False)
+    async def page() -> Response:
+        return HTMLResponse(_PAGE, headers={"Content-Security-Policy": POLICY})
+
+    @app.get("/docs/start-page.js", include_in_schema=False)
+    async def start() -> Response:
+        return Response(_START, media_type="text/javascript")
+
+    async def file(request: Request) -> Response:
+        return FileResponse(swagger_ui_path / request.url.path.rpartition("/")[2])
+
+    for name in FILES:
+        app.add_api_route(f"/docs/{name}", file, include_in_schema=False)
+
+
+def document(app: FastAPI, has_token: bool) -> dict[str, Any]:
+    """The OpenAPI document of an app: valid, and with the problems that any request may have."""
+    found: dict[str, Any] = _as_3_0(
+        get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+    )
+    found["openapi"] = VERSION
+    components = found.setdefault("components", {})
+    components.setdefault("schemas", {})["Problem"] = _as_3_0(ProblemBody.model_json_schema())
+    for path, operations in found["paths"].items():
+        for method, operation in operations.items():
+            _add_problems(operation, method, has_token and path != "/healthz")
+    if has_token:
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        found["security"] = [{"token": []}]
+        found["paths"]["/healthz"]["get"]["security"] = []
+    return found
+
+
+PROBLEMS = {
+    400: "The request is malformed, or calls this server by another name.",
+    401: "The token is missing or wrong.",
+    403: "This is not allowed here.",
+    404: "There is none.",
+    409: "This is not possible now.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    422: "The request makes no sense.",
+    503: "Too many clients.",
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation that answers with these problems, for FastAPI."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {one: {"description": PROBLEMS[one], "content": {MEDIA_TYPE: {"schema": schema}}} for one in statuses}
+
+
+def _add_problems(operation: dict[str, Any], method: str, has_token: bool) -> None:
+    """What the gate answers, whatever the operation."""
+    statuses = [400, 413, 415, *([401] if has_token else []), *([403] if method != "get" else [])]
+    takes_input = "parameters" in operation or "requestBody" in operation
+    for status, response in problems(*statuses, *([422] if takes_input else [])).items():
+        operation["responses"][str(status)] = response
+
+
+def _as_3_0(schema: Any) -> Any:
+    """A schema of OpenAPI 3.1, which has all of JSON Schema, in the words of 3.0."""
+    if isinstance(schema, list):
+        return [_as_3_0(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _as_3_0(value) for name, value in schema.items()}
+    if isinstance(found.get("anyOf"), list) and {"type": "null"} in found["anyOf"]:
+        (other,) = (one for one in found.pop("anyOf") if one != {"type": "null"})
+        found = {**({"allOf": [other]} if "$ref" in other else other), "nullable": True, **found}
+    if "const" in found:
+        found["enum"] = [found.pop("const")]
+    return found

@@ -1,0 +1,94 @@
+"""Idempotency-Key: a request that is sent again has the same answer again, and is not carried out twice.
+
+As in the IETF's draft: another request with a used key is an error (422), and so is one while the first is under way
+(409). Only what succeeded is kept: a request that was refused has done nothing, and may be tried again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Protocol
+
+from fastapi import Header
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from cluster.model import Answer, Kept, Problem
+
+REPLAYED = "Idempotent-Replayed"
+MOST_KEYS = 1_000
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$",
+        description="The same request with the same key is carried out once, and answered again.",
+    ),
+]  # fmt: skip
+
+
+class KeyStore(Protocol):
+    """Where answers are kept by key. It may forget the oldest."""
+
+    def find(self, key: str) -> Kept | None:
+        """The answer to the request that had this key (None: there was none, or it is forgotten)."""
+
+    def keep(self, key: str, kept: Kept) -> None:
+        """Remember an answer."""
+
+
+class KeysInMemory:
+    """Keeps the last `most` answers, as long as the process lives."""
+
+    def __init__(self, most: int = MOST_KEYS) -> None:
+        self.most = most
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+
+    def find(self, key: str) -> Kept | None:
+        """The answer to the request that had this key (None: there was none, or it is forgotten)."""
+        return self._kept.get(key)
+
+    def keep(self, key: str, kept: Kept) -> None:
+        """Remember an answer, and forget the oldest where there are too many."""
+        self._kept[key] = kept
+        while len(self._kept) > self.most:
+            self._kept.popitem(last=False)
+
+
+class Once:
+    """Carries out requests with a key once."""
+
+    def __init__(self, store: KeyStore) -> None:
+        self._store = store
+        self._under_way: set[str] = set()
+
+    async def answer(
+        self, key: str | None, operation: str, request: BaseModel, act: Callable[[], Awaitable[Answer]]
+    ) -> Response:
+        """The answer of `act`, or the one that a request with this key had before. Raises Problem."""
+        if key is None:
+            return _response(await act())
+        digest = hashlib.sha256(f"{operation}\n{request.model_dump_json()}".encode()).hexdigest()
+        before = self._store.find(key)
+        if before is not None:
+            if before.digest != digest:
+                raise Problem(422, "Idempotency-Key: another request had this key; give each request its own.")
+            response = _response(before.answer)
+            response.headers[REPLAYED] = "true"
+            return response
+        if key in self._under_way:
+            raise Problem(409, "Idempotency-Key: the request with this key is under way; ask again when it has ended.")
+        self._under_way.add(key)
+        try:
+            answer = await act()
+            self._store.keep(key, Kept(digest, answer))
+        finally:
+            self._under_way.remove(key)
+        return _response(answer)
+
+
+def _response(answer: Answer) -> Response:
+    """An answer as it is sent."""
+    return Response(answer.body, answer.status, dict(answer.headers), "application/json")

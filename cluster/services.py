@@ -1,0 +1,315 @@
+"""The services of a cluster, such as its coordinator and its storage, in the process of the controller.
+
+They follow the rule books of sim/services, one action at a time. What an action makes durable is durable before anybody
+hears of the action: a part before its upload is answered, a manifest before its snapshot is called complete.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from cluster.links import Address, Link, Receiver
+from cluster.model import Problem
+from cluster.site import Done, Site, Wake
+from sim.core.effects import Out
+from sim.core.faults import fence_off
+from sim.core.model import COMMITTED, CRASH, RECOVERY, Channel, Life, Message, Process, Restorable, Timer
+from sim.services import storage_words
+from sim.services.coordinator import Coordinator, Notes
+from sim.services.member import Member
+from sim.services.storage import Storage
+from sim.services.uploads import Part
+from sim.services.words import NAME as COORDINATOR
+
+STORAGE = storage_words.NAME
+_QUEUE = 10_000  # control messages of a service that wait for a node
+
+
+class Disk(Protocol):
+    """Where parts and manifests are written. Both raise Problem."""
+
+    async def write_part(self, snapshot: str, node: str, part: Part) -> None:
+        """Write a part, durably."""
+
+    async def write_manifest(self, snapshot: str, body: Any) -> None:
+        """Write the manifest, durably: the snapshot is valid from now on."""
+
+
+class Job(NamedTuple):
+    """An action that waits for its turn; `prepared` has to be done before, and `done` hears of it."""
+
+    actor: int
+    action: list[Any]
+    act: Callable[[], None]
+    seen: int = 0
+    prepared: asyncio.Task[bool] | None = None
+    instead: Callable[[], None] | None = None  # if it could not be prepared
+    done: asyncio.Future[Done] | None = None
+    is_wanted: Callable[[], bool] | None = None  # when its turn has come
+
+
+class Services:
+    """All services of one system. `on_done` is called after each action."""
+
+    def __init__(self, site: Site, token: str, life: str, disk: Disk, on_done: Callable[[Done], None]) -> None:
+        """`life` is that of the controller, as in links.Address."""
+        self.site, self.system = site, site.system
+        count = len(self.system.processes)
+        self.receiver = Receiver(self.system, range(count, len(self.system.names)), life, self._take)
+        self._token, self._life, self._disk, self._on_done = token, life, disk, on_done
+        self._jobs: asyncio.Queue[Job] = asyncio.Queue()
+        self._links: dict[tuple[int, int], Link] = {}
+        self._addresses: dict[int, Address] = {}
+        self._timers: dict[tuple[int, str], tuple[Wake, asyncio.TimerHandle]] = {}
+        self._busy_until: dict[Channel, float] = {}
+        self._delays = self.system.scenario.delays_of_a_run()
+        self.life = Life()
+        site.hand_over, site.set_timer = self._hand_over, self._set_timer
+
+    # ------------------------------------------------------------------ who is there
+
+    def number(self, name: str) -> int:
+        """The number of the service with a name."""
+        return self.system.engine.number_of[name]
+
+    def process(self, name: str) -> Process:
+        """A service's notes."""
+        return self.site.processes[self.number(name)]
+
+    @property
+    def has_coordinator(self) -> bool:
+        """Whether a coordinator starts the snapshots; an algorithm may have another service of that name."""
+        return isinstance(self.system.engine.algorithm, Member)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The processes that take part in snapshots, as the coordinator knows."""
+        found: Notes = self.process(COORDINATOR).memory or Notes(self.system.scenario.processes, 0, 0)
+        return found.members
+
+    @property
+    def storage(self) -> Storage:
+        """The rule book of the storage."""
+        own = next(own for own in self.system.engine.services if own.name == STORAGE)
+        assert isinstance(own, Storage)
+        return own
+
+    # ------------------------------------------------------------------ messages
+
+    def connect(self, addresses: dict[int, Address]) -> None:
+        """Where the nodes listen."""
+        self._addresses = addresses
+        for (_, target), link in self._links.items():
+            if target in addresses:
+                link.connect(addresses[target])
+
+    def _hand_over(self, message: Message, clock: int) -> None:
+        source, target = message.channel.source, message.channel.target
+        if target in self.site.processes:  # from one service to another
+            self._take(message, clock)
+            return
+        link = self._links.get((source, target))
+        if link is None:
+            link = Link(self.system, source, target, self._token, self._life, _QUEUE, lambda: None)
+            self._links[source, target] = link
+            if target in self._addresses:
+                link.connect(self._addresses[target])
+        link.send(message, clock)
+
+    def _take(self, message: Message, clock: int) -> None:
+        """A control message has come."""
+        loop = asyncio.get_running_loop()
+        actor, part = message.channel.target, message.stamp
+        prepared = None
+        if isinstance(part, Part) and message.epoch == self.site.processes[actor].epoch:
+            prepared = loop.create_task(self._write_part(message))
+        action = ["control", message.channel.name, message.id, message.epoch]
+        instead = None if prepared is None else (lambda: self._refuse(message))
+        job = Job(actor, action, lambda: self._hear(message), clock, prepared, instead)
+        delay = self.system.seconds(self._delays.of(message))
+        due = max(loop.time() + delay, self._busy_until.get(message.channel, 0.0) + 1e-6)
+        if delay <= 0 and due <= loop.time() + 1e-5:
+            self._jobs.put_nowait(job)
+        else:
+            self._busy_until[message.channel] = due
+            loop.call_at(due, self._jobs.put_nowait, job)
+
+    async def _write_part(self, message: Message) -> bool:
+        assert message.snapshot is not None
+        try:
+            await self._disk.write_part(message.snapshot, message.channel.source_name, message.stamp)
+        except Problem:
+            return False
+        return True
+
+    def _hear(self, message: Message) -> None:
+        service = self.site.processes[message.channel.target]
+        if message.epoch < service.epoch:
+            fence_off(message, self.site.rules.emit)
+        else:
+            self.site.rules.receive_control(service, message)
+
+    def _refuse(self, message: Message) -> None:
+        """A part could not be written: the node has to try again."""
+        service, snapshot = self.process(STORAGE), message.snapshot or ""
+        source = message.channel.source_name
+        self.site.rules.from_outside(service, lambda out: self.storage.refuse(service, source, snapshot, out))
+
+    def _set_timer(self, wake: Wake) -> None:
+        key = wake.process, wake.name
+        old = self._timers.pop(key, None)
+        if old is not None:
+            old[1].cancel()
+        if wake.after is not None:
+            seconds = self.system.seconds(wake.after)
+            self._timers[key] = wake, asyncio.get_running_loop().call_later(seconds, self._ring, wake)
+
+    def _ring(self, wake: Wake) -> None:
+        """A timer goes off, unless it is cancelled or set anew before its turn has come."""
+        timer = Timer(wake.process, wake.name, wake.after or 0.0, wake.snapshot, 0)
+        key = wake.process, wake.name
+
+        def is_set() -> bool:
+            return key in self._timers and self._timers[key][0] is wake
+
+        def act() -> None:
+            del self._timers[key]
+            self.site.rules.fire(self.site.processes[wake.process], timer)
+
+        self._jobs.put_nowait(Job(wake.process, ["timer", wake.name], act, is_wanted=is_set))
+
+    # ------------------------------------------------------------------ actions
+
+    async def run(self) -> None:
+        """Carry out what waits, one action at a time, for ever."""
+        while True:
+            await self._carry_out(await self._jobs.get())
+            self.receiver.tell()
+
+    async def do(self, actor: int, action: list[Any], act: Callable[[], None], seen: int = 0) -> Done:
+        """Carry out an action in its turn."""
+        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        self._jobs.put_nowait(Job(actor, action, act, seen, done=done))
+        return await done
+
+    async def _carry_out(self, job: Job) -> None:
+        act = job.act
+        if job.is_wanted is not None and not job.is_wanted():
+            return
+        try:
+            if job.prepared is not None and not await job.prepared and job.instead is not None:
+                act, job = job.instead, job._replace(action=["outside", "refuse"])
+            done = self.site.perform(job.actor, job.action, act, job.seen)
+            done = await self._made_durable(done)
+        except BaseException as problem:
+            if job.done is None or job.done.cancelled():
+                raise
+            job.done.set_exception(problem)
+            return
+        self.site.commit(done)
+        self._on_done(done)
+        if job.done is not None and not job.done.cancelled():
+            job.done.set_result(done)
+
+    async def _made_durable(self, done: Done) -> Done:
+        """The action, once the manifest that it writes is written; else one that gives the snapshot up."""
+        written = next((row for row in done.rows if row[2] == COMMITTED), None)
+        if written is None:
+            return done
+        snapshot, body = written[8] or "", written[7]
+        try:
+            await self._disk.write_manifest(snapshot, body)
+        except Problem as problem:
+            self.site.undo(done)
+            reason = f"its manifest could not be written: {problem}"
+            act = lambda: self._give_up(snapshot, reason)  # noqa: E731
+            return self.site.perform(self.number(STORAGE), ["outside", "give up"], act)
+        return done
+
+    def _give_up(self, snapshot: str, reason: str) -> None:
+        service = self.process(STORAGE)
+        self.site.rules.from_outside(service, lambda out: self.storage.give_up(service, snapshot, reason, out))
+
+    # ------------------------------------------------------------------ what the controller does
+
+    async def start(self) -> None:
+        """Every service begins that has work of its own."""
+        for start in self.system.engine.starts:
+            name = self.system.names[start.process]
+            await self.do(start.process, ["start", name], lambda name=name: self._start(name))  # type: ignore[misc]
+
+    def _start(self, name: str) -> None:
+        service = self.process(name)
+        service.turn = 1
+        self.site.rules.start(service)
+
+    async def initiate(self, name: str, snapshot: str, action: list[Any] | None = None) -> None:
+        """A service is asked for a snapshot: by somebody outside, or by the scenario (then `action` says so)."""
+        await self.do(
+            self.number(name),
+            action or ["initiate", snapshot],
+            lambda: self.site.rules.initiate(self.process(name), snapshot),
+        )
+
+    async def ask(self, name: str, what: str, act: Callable[[Process, Out], None]) -> None:
+        """Somebody outside asks the service `name` for something."""
+
+        def own() -> None:
+            service = self.process(name)
+            self.site.rules.from_outside(service, lambda out: act(service, out))
+
+        await self.do(self.number(name), ["outside", what], own)
+
+    async def give_up(self, snapshot: str, reason: str) -> None:
+        """End a snapshot that is not complete; with a coordinator, because somebody cancels it."""
+        if self.has_coordinator:
+            await self.ask(COORDINATOR, "cancel", lambda own, out: self._coordinator.cancel(own, snapshot, out))
+        else:
+            await self.ask(STORAGE, "give up", lambda own, out: self.storage.give_up(own, snapshot, reason, out))
+
+    @property
+    def _coordinator(self) -> Coordinator:
+        own = next(own for own in self.system.engine.services if own.name == COORDINATOR)
+        assert isinstance(own, Coordinator)
+        return own
+
+    async def crash(self, process: str, seen: int) -> None:
+        """A node has ended: the services hear of it. `seen` is the last clock of its log."""
+
+        def act() -> None:
+            self.site.rules.emit((process, None, CRASH, None, None, None, None, None, None))
+            for service in self.site.processes.values():
+                self.site.rules.crashed(service, process)
+
+        self.life = self.life._replace(has_failed=True)
+        await self.do(-1, ["crash", process], act, seen)
+
+    async def recover(self, goal: Restorable, epoch: int) -> Done:
+        """A recovery begins, which goes back to `goal`: the services are in the new epoch."""
+
+        def act() -> None:
+            services = list(self.site.processes.values())
+            told = [service.name for service in services]
+            body = {"epoch": epoch, "restores": list(goal.restores), "services": told}
+            self.site.rules.emit((STORAGE, None, RECOVERY, None, None, None, None, body, goal.snapshot))
+            for service in services:
+                service.epoch = epoch
+                self.site.rules.recover(service, goal)
+
+        done = await self.do(-1, ["recover", goal.snapshot, epoch], act)
+        self.life = self.life._replace(epoch=epoch, goal=goal, has_failed=False)
+        return done
+
+    def goal(self, wanted: str | None, present: list[str]) -> Restorable:
+        """What a recovery goes back to: the snapshot `wanted`, else the last valid one, else the initial states."""
+        services = self.system.engine.services
+        goals = (own.goal(self.process(own.name), wanted, self.life) for own in services)
+        goal = next((found for found in goals if found is not None), Restorable(None, {}, {}))
+        return goal._replace(restores=tuple(present))
+
+    def close(self) -> None:
+        """End all connections."""
+        for link in self._links.values():
+            link.close()

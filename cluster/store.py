@@ -1,0 +1,193 @@
+"""The snapshots of a cluster: what is written of each, where, and what is known of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from cluster.manifest import Manifest, PartEntry
+from cluster.model import FULL, INCREMENTAL, Problem, Snapshot
+from cluster.registry import Registry
+from cluster.services import STORAGE, Services
+from cluster.system import System
+from cluster.vault import Vault
+from sim.core.effects import Out
+from sim.core.log import to_json
+from sim.core.model import Process
+from sim.services.increments import restored
+from sim.services.storage import Shelf, Stored
+from sim.services.uploads import Part
+
+
+class Store:
+    """Writes parts and manifests (cluster.services.Disk), and reads them back."""
+
+    def __init__(self, system: System, registry: Registry, vault: Vault, cluster_id: str) -> None:
+        self.system, self.registry, self.vault = system, registry, vault
+        self._cluster = cluster_id
+        self._root_of: dict[str, str] = {}
+        self._entries: dict[str, dict[str, PartEntry]] = {}  # of snapshots under way: by snapshot and node
+        self._parts: dict[str, dict[str, Part]] = {}  # likewise
+        self._sizes: dict[str, int] = {}
+        self._deleted: set[str] = set()
+        self._left: dict[str, set[str]] = {}  # of snapshots that are not kept: the nodes of which a part is still there
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether parts are stored as differences to those before."""
+        return bool((self.system.scenario.storage or {}).get("incremental"))
+
+    @property
+    def first_root(self) -> str:
+        """The name of the root where snapshots are stored unless somebody says another."""
+        return self.vault.roots[0]
+
+    # ------------------------------------------------------------------ writing
+
+    def begin(self, snapshot: str, root: str) -> None:
+        """A snapshot will be stored under a root."""
+        self._root_of[snapshot] = root
+
+    def _root(self, snapshot: str) -> str:
+        known = self._root_of.get(snapshot)
+        if known is None:
+            own = self.registry.snapshot(snapshot)
+            known = self._root_of[snapshot] = own.root if own else self.first_root
+        return known
+
+    async def write_part(self, snapshot: str, node: str, part: Part) -> None:
+        """Write a part, durably. Raises Problem, unless the snapshot is deleted meanwhile: then nobody needs it."""
+        data = self.system.codec.pack(part)
+        root, is_whole = self._root(snapshot), part.base is None
+        try:
+            entry = await asyncio.to_thread(self.vault.write_part, root, snapshot, node, data, is_whole)
+        except Problem:
+            if snapshot in self._deleted:
+                return
+            raise
+        self._entries.setdefault(snapshot, {})[node] = entry
+        self._parts.setdefault(snapshot, {})[node] = part
+
+    async def write_manifest(self, snapshot: str, body: Any) -> None:
+        """Write the manifest, durably: the snapshot is valid from now on. Raises Problem."""
+        entries = self._entries.get(snapshot, {})
+        own = self.registry.snapshot(snapshot)
+        scenario, now = self.system.scenario, datetime.now(UTC)
+        bases = [part.base for part in self._parts.get(snapshot, {}).values() if part.base is not None]
+        manifest = Manifest(
+            snapshot_id=snapshot, cluster=self._cluster, scenario=scenario.name, algorithm=scenario.algorithm,
+            epoch=own.epoch if own else 0, type=INCREMENTAL if bases else FULL,
+            initiated_at=own.initiated_at if own else now, committed_at=now, nodes=tuple(body["parts"]),
+            parts=tuple(entries[node] for node in body["parts"]), base=bases[0] if bases else None,
+            initiator=own.initiator if own else None,
+        )  # fmt: skip
+        await asyncio.to_thread(self.vault.write_manifest, self._root(snapshot), manifest)
+        self._sizes[snapshot] = manifest.size
+        self._entries.pop(snapshot, None)
+        self._parts.pop(snapshot, None)
+
+    async def delete(self, snapshot: str, nodes: list[str]) -> None:
+        """Delete the parts of these nodes; with the last parts, all of the snapshot.
+
+        On parts of other nodes newer snapshots may be built.
+        """
+        self._entries.pop(snapshot, None)
+        self._parts.pop(snapshot, None)
+        own = self.registry.snapshot(snapshot)
+        left = self._left.setdefault(snapshot, set(own.completed if own else nodes))
+        left -= set(nodes)
+        root = self._root(snapshot)
+        try:
+            if left:
+                await asyncio.to_thread(self.vault.delete_parts, root, snapshot, nodes)
+            else:
+                self._deleted.add(snapshot)
+                await asyncio.to_thread(self.vault.delete, root, snapshot)
+        except Problem:
+            return  # the next start finds it, and deletes it
+
+    def size_of(self, snapshot: str) -> int:
+        """The bytes of a snapshot that was committed since the start."""
+        return self._sizes.get(snapshot, 0)
+
+    def uri_of(self, snapshot: str) -> str:
+        """The address of its manifest."""
+        return self.vault.uri(self._root(snapshot), snapshot)
+
+    # ------------------------------------------------------------------ reading
+
+    def _read(self, snapshot: str) -> dict[str, Part]:
+        """The parts of a snapshot, read from the storage. Raises Problem."""
+        root = self._root(snapshot)
+        manifest = self.vault.read_manifest(root, snapshot)
+        found = {}
+        for entry in manifest.parts:
+            part = self.system.codec.unpack(self.vault.read_part(root, snapshot, entry))
+            if not isinstance(part, Part):
+                raise Problem(409, f"{snapshot}: the part of {entry.node} holds {type(part).__name__}, which is none")
+            found[entry.node] = part
+        return found
+
+    def _state(self, snapshot: str, node: str, known: dict[str, dict[str, Part]]) -> Any:
+        """The state of a node in a snapshot, from the whole part on which it is built. Raises Problem."""
+        if snapshot not in known:
+            known[snapshot] = self._read(snapshot)
+        part = known[snapshot][node]
+        base = None if part.base is None else self._state(part.base, node, known)
+        return restored(base, part.document)
+
+    async def damage(self, snapshot: str) -> str | None:
+        """What is wrong with what is stored of a snapshot (None: nothing, all of it was read)."""
+        try:
+            await asyncio.to_thread(self._contents, snapshot)
+        except Problem as problem:
+            return str(problem)
+        return None
+
+    def _contents(self, snapshot: str) -> dict[str, tuple[Any, Part]]:
+        known: dict[str, dict[str, Part]] = {snapshot: self._read(snapshot)}
+        return {node: (self._state(snapshot, node, known), part) for node, part in known[snapshot].items()}
+
+    def contents(self, own: Snapshot) -> Mapping[str, Any]:
+        """What was true at a snapshot, as JSON values."""
+        found = self._contents(own.id)
+        processes, channels = {}, {}
+        for node, (state, part) in found.items():
+            processes[node] = {"state": state, "events": part.local.inside}
+            for channel in self.system.engine.channels:
+                if channel.target_name == node and channel.source_name in found:
+                    kept = part.local.kept.get(channel, ())
+                    channels[channel.name] = [message.body for message in kept]
+        return {"epoch": own.epoch, "processes": processes, "channels": channels}
+
+    def fill(self, services: Services) -> None:
+        """Give the storage's rule book what is stored, at the start of a cluster. Raises Problem."""
+        rows = sorted(self.registry.kept(), key=lambda own: (own.ended_at or own.initiated_at, own.id))
+        if rows:
+            valid = {own.id: Stored(self._read(own.id), own.size) for own in rows}
+            services.process(STORAGE).memory = Shelf(valid=valid)
+
+    def valid(self, services: Services) -> list[str]:
+        """The snapshots to which the system can go back, the oldest first."""
+        shelf = services.process(STORAGE).memory
+        return [*shelf.valid] if isinstance(shelf, Shelf) else []
+
+    def last_index(self, services: Services, node: str) -> int:
+        """The most application events of a node that a stored snapshot counts: the next one has a higher index."""
+        shelf = services.process(STORAGE).memory
+        known = (own.parts[node].local.inside for own in shelf.valid.values() if node in own.parts) if shelf else ()
+        return max(known, default=0)
+
+    @staticmethod
+    def forgetting(snapshot: str) -> Callable[[Process, Out], None]:
+        """The storage forgets a snapshot that is damaged."""
+
+        def forget(service: Process, out: Out) -> None:
+            shelf: Shelf = service.memory
+            valid = {name: own for name, own in shelf.valid.items() if name != snapshot}
+            service.memory = shelf._replace(valid=valid, ended=(*shelf.ended, snapshot))
+            out.note(snapshot, {"forgets": to_json([*shelf.valid[snapshot].parts]), "reason": "it is damaged"})
+
+        return forget

@@ -1,0 +1,137 @@
+"""The system that a cluster runs: a scenario, and what its processes need to know of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cached_property
+
+from cluster.codec import Codec
+from sim.core.algorithm import ALGORITHMS
+from sim.core.engine import Engine
+from sim.core.errors import InputError
+from sim.core.model import Channel
+from sim.core.recovery import ON_CRASH, RecoveryPlan
+from sim.document.scenario import Initiation, Scenario, ScriptLine
+from sim.document.validate import may_initiate
+
+LIVE_FAULTS = ("crash", "restart", "sever", "mend", "join", "leave")
+_FOREVER = 1e9  # time units: longer than any cluster runs
+# What a coordinator and a storage do in a cluster if the scenario does not say it, in seconds. The system design gives
+# a snapshot 5 s; one of a scenario with a script, which is told slowly, has a minute.
+_TIMEOUT, _TIMEOUT_OF_SCRIPT, _HEARTBEAT, _MISSED = 5.0, 60.0, 0.5, 8
+
+
+def live(scenario: Scenario, unit: float, *, has_coordinator: bool = True) -> Scenario:
+    """The scenario as a cluster runs it: with a storage, and where its algorithm allows it a coordinator and recovery.
+
+    A time unit takes `unit` seconds. Raises InputError where a part of the scenario has no meaning in processes of an
+    operating system.
+    """
+    _refuse_what_is_not_live(scenario)
+    rules = ALGORITHMS[scenario.algorithm].with_options(scenario.algorithm_parameters)
+    coordinator, timeout = scenario.coordinator, _TIMEOUT_OF_SCRIPT if scenario.script else _TIMEOUT
+    if coordinator is None and has_coordinator and rules.allows_coordinator:
+        coordinator = {"timeout": timeout / unit, "heartbeat": _HEARTBEAT / unit, "missed": _MISSED}
+    if coordinator is not None:
+        coordinator = {**coordinator, "until": _FOREVER}
+    recovery = RecoveryPlan(on=ON_CRASH) if rules.allows_recovery else None
+    own = replace(
+        scenario,
+        coordinator=coordinator,
+        storage={"kept": 2 * timeout / unit, **(scenario.storage or {})},
+        recovery=recovery,
+        expect={},
+    )
+    return own
+
+
+def _refuse_what_is_not_live(scenario: Scenario) -> None:
+    rules = ALGORITHMS[scenario.algorithm]
+    is_alone = rules.one_node and len(scenario.processes) > 1
+    if not rules.coordinated or is_alone:
+        why = "are for one process alone" if is_alone else "make copies that no snapshot joins"
+        raise InputError(f"{scenario.at('algorithm.kind')}: the rules of {rules.title} {why}; use Chandy-Lamport's")
+    plan = scenario.recovery
+    if plan is not None and (plan.processes or not plan.channels or not plan.fence):
+        what = "a cluster restores all processes and their channels, and fences off what is old"
+        raise InputError(f"{scenario.at('recovery')}: {what}; leave processes, channels and fence out")
+    if scenario.scheduler.kind != "timed":
+        what = f"a cluster has a clock, so its scheduler is {'timed'!r}, not {scenario.scheduler.kind!r}"
+        raise InputError(f"{scenario.at('scheduler.kind')}: {what}")
+    if scenario.breaks:
+        raise InputError(f"{scenario.at('breaks')}: a cluster breaks no rules on purpose; leave it out")
+    if scenario.network.is_raw:
+        what = "a cluster sends again what is lost, as a fifo layer does"
+        raise InputError(f'{scenario.at("network.layer")}: {what}; use "fifo"')
+    for rule, key in ((scenario.delay, "delay"), (scenario.marker_delay, "marker_delay")):
+        if rule is not None and rule.kind == "listed":
+            what = "listed delays go by the order of all messages, which no process of a cluster knows"
+            raise InputError(f"{scenario.at(key)}: {what}; use another kind")
+    if any(channel.capacity is not None for channel in scenario.channels):
+        what = "the channels of a cluster are bounded by --queue; leave capacity out"
+        raise InputError(f"{scenario.at('topology.capacity')}: {what}")
+    if (scenario.storage or {}).get("offsets"):
+        what = "a cluster keeps no log of its channels, so it stores what is in them"
+        raise InputError(f"{scenario.at('storage.offsets')}: {what}; leave it out")
+    if scenario.fault_rates != type(scenario.fault_rates)():
+        raise InputError(
+            f"{scenario.at('fault_rates')}: a cluster has its own faults at random: python -m cluster chaos"
+        )
+    for number, fault in enumerate(scenario.faults):
+        where = fault.where or scenario.at(f"faults[{number + 1}]")
+        if fault.kind not in LIVE_FAULTS or fault.after is not None:
+            what = "" if fault.kind in LIVE_FAULTS else f"{fault.kind!r} is of the simulation alone; "
+            raise InputError(f"{where}: {what}a cluster takes {', '.join(LIVE_FAULTS)}, each at a time")
+    lines: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
+    for number, line in enumerate(lines):
+        if line.after is not None and not _is_own(scenario, line.after, line.process):
+            what = f"{line.process} cannot know when {line.after!r} happens, which is no event of its own"
+            raise InputError(f"{scenario.where(number)}: {what}; let it wait for one of its own")
+
+
+def _is_own(scenario: Scenario, label: str, process: str) -> bool:
+    """Whether the event with a label is one of `process`."""
+    for line in scenario.script:
+        if label == line.label:
+            return line.process == process
+        if label == line.receive_label:
+            return line.to == process
+    return label.rpartition(".")[0] == process
+
+
+class System:
+    """A scenario, with its engine as the description of who is there. A time unit has `unit` seconds."""
+
+    def __init__(self, scenario: Scenario, unit: float) -> None:
+        self.scenario, self.unit = scenario, unit
+        self.engine: Engine = scenario.engine()
+        self.names = self.engine.nodes  # processes, then services
+        self.processes = self.engine.processes
+        self.codec = Codec([*self.engine.channels, *self.control_channels])
+        self.takes_back = scenario.recovery is not None
+
+    @cached_property
+    def control_channels(self) -> list[Channel]:
+        """A channel for the control messages from each process or service to each other."""
+        count = len(self.engine.nodes)
+        pairs = ((source, target) for source in range(count) for target in range(count) if source != target)
+        return [self.engine.control_channel(source, self.engine.nodes[target]) for source, target in pairs]
+
+    @cached_property
+    def channel_of(self) -> dict[int, Channel]:
+        """All channels by number, those for control messages included."""
+        return {channel.number: channel for channel in (*self.engine.channels, *self.control_channels)}
+
+    def is_control(self, channel: Channel) -> bool:
+        """Whether a channel is one for control messages."""
+        return channel.number >= len(self.engine.channels)
+
+    @property
+    def initiators(self) -> list[str]:
+        """The processes or services that may start a snapshot."""
+        return may_initiate(self.scenario)
+
+    def seconds(self, units: float) -> float:
+        """So many time units in seconds (an infinite number of them: infinite)."""
+        return math.inf if units == math.inf else units * self.unit

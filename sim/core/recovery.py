@@ -1,0 +1,149 @@
+"""Recovery: every process goes back to its part of one snapshot, and the system begins a new life, an epoch.
+
+E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-Recovery Protocols in Message-Passing
+Systems", ACM Computing Surveys 34(3), 2002, sections 2 and 3.
+
+1. The recovery begins: its goal is the last snapshot of which the manifest is written, else the initial state. The
+   epoch is raised by one.
+2. Each process is restored as soon as its part is fetched. It takes its recorded state, and the workload goes on from
+   the turn that belongs to it. All that it did after its part is abandoned. What its channels had recorded is put back
+   into them, before all that is new.
+3. A message of an earlier epoch that comes to a restored process is fenced off: it changes nothing. A message of the
+   new epoch waits until its receiver is restored.
+4. Script lines, snapshots and faults of the scenario are the world outside: they are not repeated.
+
+A scenario may leave out a part of this, to see what goes wrong: restore some processes only, drop what the channels
+held, or let the messages of earlier epochs in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sim.core.model import Channel, Life, LocalSnapshot, Message, Process, Restorable, State
+
+ON_CRASH = "crash"
+
+
+@dataclass(frozen=True)
+class RecoveryPlan:
+    """What the table [recovery] says.
+
+    A recovery begins at each time `at`, and if `on` is "crash", `detect` time units after each crash. It restores the
+    `processes` named (empty: all of them). It puts the contents of the channels back if `channels`, and fences off the
+    messages of earlier epochs if `fence`. `to` names the snapshot that each of those at a time given goes back to ("":
+    the last one), or is empty: all go back to the last one.
+    """
+
+    at: tuple[float, ...] = ()
+    on: str = ""
+    detect: float = 1.0
+    processes: tuple[str, ...] = ()
+    channels: bool = True
+    fence: bool = True
+    to: tuple[str, ...] = ()
+
+    def wanted(self, number: int | None) -> str | None:
+        """The snapshot that a recovery goes back to if it can (None: the last one); `number` as in Recover."""
+        return self.to[number] or None if number is not None and self.to else None
+
+    def restores(self, process: str) -> bool:
+        """Whether a recovery restores `process`."""
+        return not self.processes or process in self.processes
+
+
+def begun(life: Life, goal: Restorable, state: State, number: int | None) -> Life:
+    """The life after a recovery has begun; `number`: which one of those at a time given."""
+    kept = [inside(goal.parts, own.name) if own.name in goal.restores else own.index for own in state.processes]
+    waiting = (own.number for own in state.processes if own.name in goal.restores)
+    return life._replace(
+        epoch=life.epoch + 1, planned=life.planned + (number is not None), goal=goal, waiting=frozenset(waiting),
+        has_failed=False, receipts=chained(own for own in links(life.receipts) if own[1] <= kept[own[0]]),
+        log=chained(own for own in links(life.log) if (own.sent_index or 0) <= kept[own.channel.source]),
+    )  # fmt: skip
+
+
+def restore(process: Process, goal: Restorable, epoch: int, initial: Any) -> LocalSnapshot:
+    """Put `process` into its part of `goal`, which is returned, or into its `initial` state.
+
+    Its events go on counting. Of all that it had recorded it knows that part only.
+    """
+    part = goal.parts.get(process.name) or LocalSnapshot(initial, 0, {}, frozenset(), True)
+    process.state, process.turn, process.offsets = part.state, part.turn, part.offsets
+    process.epoch, process.alive, process.paused, process.blocked = epoch, True, False, frozenset()
+    process.aborted |= frozenset(process.snapshots)
+    process.snapshots, process.listening = {}, {}
+    if goal.snapshot is not None:
+        process.aborted -= {goal.snapshot}
+        process.snapshots = {goal.snapshot: part}
+    process.memory, process.coordination, process.storing = None, None, None
+    return part
+
+
+def contents(life: Life, process: Process, *, from_log: bool) -> Iterator[Message]:
+    """The messages to put back into the incoming channels of `process`, in the order of each channel."""
+    goal = life.goal
+    part = goal.parts.get(process.name)
+    for channel in process.incoming:
+        found: Sequence[Message] = ()
+        if from_log:
+            found = _from_log(life, channel, part)
+        elif part is not None:
+            found = part.kept.get(channel, ())
+        for message in found:
+            yield replace(message, epoch=life.epoch, is_again=True)
+
+
+def _from_log(life: Life, channel: Channel, part: LocalSnapshot | None) -> list[Message]:
+    """What the log of `channel` holds from the offset of the receiver to that of the sender."""
+    sender = life.goal.parts.get(channel.source_name)
+    last = sender.offsets.get(channel, 0) if sender else 0
+    first = part.offsets.get(channel, 0) if part else 0
+    logged = [message for message in links(life.log) if message.channel is channel]
+    return logged[first:last]
+
+
+def put_back(queue: list[Message], message: Message) -> None:
+    """Put `message` into its channel: behind what was put back before, ahead of what is new."""
+    place = next((at for at, own in enumerate(queue) if own.epoch >= message.epoch and not own.is_again), len(queue))
+    queue.insert(place, message)
+
+
+def is_next(message: Message, queue: Sequence[Message]) -> bool:
+    """Whether `message` is the oldest of its epoch: lives are connections of their own."""
+    return message is next((other for other in queue if other.epoch == message.epoch), None)
+
+
+def is_fenced(message: Message, process: Process, plan: RecoveryPlan) -> bool:
+    """Whether a message that comes to `process` is fenced off, for it is of a life before."""
+    return plan.fence and message.epoch < process.epoch
+
+
+def waits(message: Message, life: Life) -> bool:
+    """Whether a message is of a newer life than its receiver, which will be restored."""
+    target = message.channel.target
+    return message.epoch == life.epoch and target in life.waiting
+
+
+def links(chain: Any) -> list[Any]:
+    """What a chain holds, oldest first."""
+    found = []
+    while chain is not None:
+        chain, own = chain
+        found.append(own)
+    return found[::-1]
+
+
+def chained(values: Any) -> Any:
+    """A chain of values, oldest first."""
+    chain: Any = None
+    for own in values:
+        chain = chain, own
+    return chain
+
+
+def inside(parts: Mapping[str, LocalSnapshot], process: str) -> int:
+    """The number of events of `process` in its part."""
+    return parts[process].inside if process in parts else 0

@@ -1,0 +1,166 @@
+"""What a process does to store its part of a snapshot, beside the algorithm's rules.
+
+A process whose part is done uploads it. It may wait a random time before, so that not everybody comes at once. A
+storage that has too much to do answers 503; then the process pauses and tries again, and pauses twice as long each
+time. The pauses are drawn at random as well if the first wait is: the same pause for all would bring all back at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sim.core import randomness
+from sim.core.algorithm import SnapshotAlgorithm
+from sim.core.effects import Out
+from sim.core.log import to_json
+from sim.core.model import LocalSnapshot, Message, Process, Timer
+from sim.services.increments import Document, difference, size_of, whole
+from sim.services.settings import StorageSettings
+from sim.services.storage_words import NAME, StoredWords
+
+PART, BUSY, STORED, COMMITTED, DISCARDED, WHOLE = "part", "busy", "stored", "committed", "discarded", "whole"
+_UPLOAD = "upload"
+
+
+class Part(NamedTuple):
+    """A part of a snapshot as it is stored, in `size` bytes.
+
+    `document` is the state that the process has recorded, whole or as a difference to its state in the snapshot `base`
+    (sim/services/increments.py). `local` is the rest of what it has recorded, without the state.
+    """
+
+    local: LocalSnapshot
+    document: Document
+    base: str | None
+    size: int
+
+
+class Upload(NamedTuple):
+    """What a process remembers for the storage: by snapshot, the part it still has to upload, and how often it tried.
+
+    `drawn` is the number of pauses that it has drawn, `base` the snapshot on which its next part is built.
+    """
+
+    parts: Mapping[str, tuple[Part, int]] = {}  # replaced, never changed
+    drawn: int = 0
+    base: str | None = None
+
+
+class Uploader(StoredWords, SnapshotAlgorithm):
+    """The rules of the processes. They come before those of the algorithm, which is a base class as well."""
+
+    storage: StorageSettings
+    uploads = True
+
+    def on_done(self, process: Process, snapshot: str, out: Out) -> None:
+        """The part of `process` is done: it is uploaded, at once or a random time later."""
+        super().on_done(process, snapshot, out)
+        own = self._upload(process)
+        part = self._packed(process, snapshot, own.base)
+        process.storing = own._replace(parts={**own.parts, snapshot: (part, 0)})
+        if self.storage.jitter:
+            out.set_timer(f"{_UPLOAD} {snapshot}", self.storage.jitter * self._draw(process), snapshot)
+        else:
+            self._try(process, snapshot, out)
+
+    def on_stored(self, process: Process, snapshot: str, out: Out) -> None:
+        """The part of `process` is stored."""
+
+    def on_not_stored(self, process: Process, snapshot: str, out: Out) -> None:
+        """`process` gives up its upload."""
+
+    def on_timer(self, process: Process, timer: Timer, out: Out) -> None:
+        """A wait or a pause is over."""
+        if not timer.name.startswith(_UPLOAD):
+            super().on_timer(process, timer, out)
+        elif timer.snapshot in self._upload(process).parts:
+            assert timer.snapshot is not None
+            self._try(process, timer.snapshot, out)
+
+    def on_control(self, process: Process, message: Message, out: Out) -> None:
+        """The storage answers."""
+        if message.channel.source_name != NAME:
+            super().on_control(process, message, out)
+            return
+        body, snapshot = message.body, message.snapshot
+        assert snapshot is not None
+        if isinstance(body, Mapping):
+            process.storing = self._upload(process)._replace(base=body[COMMITTED])
+            out.commit(snapshot)
+        elif body == WHOLE:
+            self._send_whole(process, snapshot, out)
+        elif body == DISCARDED:
+            self._drop(process, snapshot)
+        elif body == STORED:
+            self._drop(process, snapshot)
+            self.on_stored(process, snapshot, out)
+        elif snapshot in self._upload(process).parts:
+            self._pause(process, snapshot, out)
+
+    def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
+        """What is given up is not uploaded any more."""
+        super().on_abort(process, snapshot, out)
+        if snapshot in self._upload(process).parts:
+            self._drop(process, snapshot)
+            out.cancel_timer(f"{_UPLOAD} {snapshot}")
+
+    def _try(self, process: Process, snapshot: str, out: Out) -> None:
+        own = self._upload(process)
+        part, tries = own.parts[snapshot]
+        process.storing = own._replace(parts={**own.parts, snapshot: (part, tries + 1)})
+        out.tell(NAME, {PART: part.size}, snapshot, part)
+        if not self.storage.tells:
+            self._drop(process, snapshot)
+
+    def _send_whole(self, process: Process, snapshot: str, out: Out) -> None:
+        """The storage no longer has what the part of `process` is built on."""
+        own = self._upload(process)
+        part = self._packed(process, snapshot, None)
+        process.storing = own._replace(parts={**own.parts, snapshot: (part, 0)}, base=None)
+        self._try(process, snapshot, out)
+
+    def _pause(self, process: Process, snapshot: str, out: Out) -> None:
+        """The storage is busy: once more later, or never."""
+        tries = self._upload(process).parts[snapshot][1]
+        if tries >= self.storage.tries:
+            self._drop(process, snapshot)
+            self.on_not_stored(process, snapshot, out)
+            return
+        after = self.storage.pause * 2 ** (tries - 1)
+        if self.storage.jitter:
+            after *= 0.5 + self._draw(process)
+        out.set_timer(f"{_UPLOAD} {snapshot}", after, snapshot)
+
+    def _draw(self, process: Process) -> float:
+        """The next random number of `process`, from 0 to 1."""
+        own = self._upload(process)
+        process.storing = own._replace(drawn=own.drawn + 1)
+        key = randomness.key(self.storage.seed, "storage", process.name, str(process.epoch))
+        return randomness.unit(key, own.drawn)
+
+    def _drop(self, process: Process, snapshot: str) -> None:
+        own = self._upload(process)
+        process.storing = own._replace(parts={name: part for name, part in own.parts.items() if name != snapshot})
+
+    def _packed(self, process: Process, snapshot: str, base: str | None) -> Part:
+        """The part of `process` as it is stored, built on its part of the snapshot `base` (None: on nothing)."""
+        local = process.snapshots[snapshot]
+        before = process.snapshots.get(base) if base is not None else None
+        document = whole(local.state) if before is None else difference(before.state, local.state)
+        is_whole = "whole" in document
+        if self.storage.offsets:
+            held = [{channel.name: count} for channel, count in local.offsets.items()]
+        else:
+            held = [message.body for kept in local.kept.values() for message in kept]
+        values = [local.state if is_whole else document, *held]
+        if self.storage.compressed:
+            size = size_of({"part": values}, compressed=True)
+        else:
+            size = sum(len(to_json(value).encode()) for value in values)
+        return Part(local._replace(state=None), document, None if is_whole else base, size)
+
+    @staticmethod
+    def _upload(process: Process) -> Upload:
+        own: Any = process.storing
+        return own or Upload()

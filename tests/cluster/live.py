@@ -1,0 +1,87 @@
+"""A cluster for tests: nodes are real processes; the controller runs in this one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cluster.model import NodeStatus, Snapshot, Wish
+from cluster.retold import retold, table
+from cluster.starting import Wanted, of_nodes, prepared
+from cluster.supervisor import Supervisor
+from sim.core.model import Event
+from sim.document.scenario import Scenario
+from sim.run.execution import Execution, run
+from tests.cluster.waiting import carried_out
+
+PATIENCE = 30.0  # seconds: far more than anything here takes
+
+
+async def until(condition: Callable[[], object], what: str) -> None:
+    """Wait until something is so. Fails if it never is."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"never: {what}"
+        await asyncio.sleep(0.01)
+
+
+def bank(nodes: int = 3, *, pace: float = 2.0, **options: Any) -> Scenario:
+    """A bank that goes on for ever: with time units of 10 ms, a transfer of each node about every `pace` of them."""
+    return of_nodes(nodes, "bank", settings=[f"pace={pace}"], **options)
+
+
+@asynccontextmanager
+async def started(wanted: Wanted) -> AsyncIterator[Supervisor]:
+    """A running cluster, which is ended at the end."""
+    with prepared(wanted, lambda text: None) as supervisor:
+        try:
+            await supervisor.start(wanted.restore, restores=wanted.restores)
+            yield supervisor
+        finally:
+            await supervisor.close()
+        if supervisor.failure is not None:
+            raise supervisor.failure
+
+
+def live(wanted: Wanted, act: Callable[[Supervisor], Awaitable[None]]) -> Path:
+    """Run a cluster, and do something with it. Returns the folder of its event logs."""
+
+    async def main() -> Path:
+        async with started(wanted) as supervisor:
+            await act(supervisor)
+        return supervisor.logs
+
+    return carried_out(main())
+
+
+async def taken(supervisor: Supervisor, wish: Wish | None = None) -> Snapshot:
+    """A snapshot, when it has ended."""
+    own = await supervisor.trigger(wish or Wish())
+    await until(lambda: supervisor.snapshot(own.id).status.is_final, f"{own.id} ends")
+    return supervisor.snapshot(own.id)
+
+
+async def all_running(supervisor: Supervisor) -> None:
+    """Wait until every node that is present runs."""
+    quiet = (NodeStatus.RUNNING, NodeStatus.ABSENT)
+    await until(lambda: all(node.status in quiet for node in supervisor.nodes()), "all nodes run")
+
+
+def without_times(events: list[Event]) -> list[Event]:
+    """Rows of which the times do not count."""
+    return [event._replace(time=0.0) for event in events]
+
+
+def told_again(logs: Path) -> Execution:
+    """The run of a cluster, told again to the simulation. Fails unless that comes to the very same rows."""
+    execution = run(replace(retold(logs)))
+    ours, theirs = without_times(table(logs)), without_times(execution.table)
+    for own, other in zip(ours, theirs, strict=False):
+        assert own == other
+    assert len(ours) == len(theirs)
+    return execution

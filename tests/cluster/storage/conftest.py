@@ -1,0 +1,46 @@
+"""Fixtures of the tests of a live cluster: a storage service, and a server of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.storage.databases import new_database, postgresql
+from tests.pipeline.s3 import BUCKET, s3
+
+NUMBERS = count()
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[str]:
+    """A storage service that speaks S3, with a bucket. Yields its address as the settings of a URI."""
+    with s3() as variables:
+        host = variables["AWS_ENDPOINT_URL"].removeprefix("http://")
+        yield f"region=us-east-1&scheme=http&endpoint_override={host}"
+
+
+@pytest.fixture(params=["folder", "s3"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty storage root: a folder, or one in a bucket."""
+    if request.param == "folder":
+        (tmp_path / "root").mkdir()
+        return str(tmp_path / "root")
+    return f"s3://{BUCKET}/root-{next(NUMBERS)}?{request.getfixturevalue('service')}"
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Path]:
+    """The folder of the socket of a PostgreSQL server."""
+    with postgresql() as folder:
+        yield folder
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'registry.sqlite'}"
+    return new_database(request.getfixturevalue("server"), f"registry-{next(NUMBERS)}")

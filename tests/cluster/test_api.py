@@ -1,0 +1,319 @@
+"""What a live cluster answers over HTTP, through a real server and a cluster that there is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cluster.api.app import create_app
+from cluster.model import Fault, NodeStatus, Status
+from sim.core.errors import InputError
+from tests.cluster.fake_controller import ROOT, FakeController
+from tests.cluster.serving import Server, serving
+
+TRIGGER, RESTORE = "/v1/snapshots/trigger", "/v1/restore"
+
+
+def test_a_trigger_is_answered_before_the_snapshot_is_taken(server: Server) -> None:
+    wish = {"initiated_by_node_id": "P1", "snapshot_type": "incremental", "target_storage_uri": ROOT}
+    answer = server.ask("POST", TRIGGER, wish)
+    assert (answer.status, answer.headers["Location"]) == (202, "/v1/snapshots/snap-0")
+    assert answer.json == {
+        "snapshot_id": "snap-0",
+        "status": "INITIATED",
+        "initiated_at": "2026-05-23T08:12:00Z",
+        "estimated_completion_ms": None,
+    }
+    asked = server.ask("GET", answer.headers["Location"]).json
+    assert (asked["initiated_by_node_id"], asked["snapshot_type"]) == ("P1", "incremental")
+    assert asked["base_snapshot_id"] == "snap-0"
+
+
+def test_the_estimate_is_the_median_of_the_completed(server: Server, controller: FakeController) -> None:
+    for number, (status, milliseconds) in enumerate(
+        [(Status.COMPLETED, 100), (Status.COMPLETED, 900), (Status.FAILED, 5000), (Status.COMPLETED, 200)]
+    ):
+        server.ask("POST", TRIGGER)
+        controller.finish(f"snap-{number}", status, milliseconds)
+    assert server.ask("POST", TRIGGER).json["estimated_completion_ms"] == 200
+
+
+def test_what_the_registry_knows_of_a_snapshot(server: Server, controller: FakeController) -> None:
+    server.ask("POST", TRIGGER)
+    controller.finish("snap-0", Status.COMPLETED)
+    assert server.ask("GET", "/v1/snapshots/snap-0").json == {
+        "snapshot_id": "snap-0", "status": "COMPLETED", "reason": "", "snapshot_type": "full",
+        "base_snapshot_id": None, "initiated_by_node_id": None, "initiated_at": "2026-05-23T08:12:00Z",
+        "ended_at": "2026-05-23T08:12:01.120000Z", "duration_ms": 1120, "total_size_bytes": 4096,
+        "nodes_completed": 2, "nodes_failed": 0, "node_ids": ["P1", "P2"], "epoch": 0,
+        "checkpoint_manifest_uri": f"{ROOT}snap-0.json", "is_kept": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "failed"), [(None, 0), (Status.FAILED, 1), (Status.EXPIRED, 1), (Status.CANCELLED, 1)]
+)
+def test_failed_nodes_are_those_without_a_part_of_a_snapshot_that_came_to_nothing(
+    status: Status | None, failed: int, server: Server, controller: FakeController
+) -> None:
+    server.ask("POST", TRIGGER)
+    if status:
+        controller.finish("snap-0", status, completed=1)
+    found = server.ask("GET", "/v1/snapshots/snap-0").json
+    assert (found["nodes_completed"], found["nodes_failed"]) == (1 if status else 0, failed)
+
+
+def test_pages_lead_through_all_snapshots_once(server: Server, controller: FakeController) -> None:
+    for number in range(7):
+        server.ask("POST", TRIGGER)
+        if number != 3:
+            controller.finish(f"snap-{number}", Status.COMPLETED)
+    found, page = [], "/v1/snapshots?status=COMPLETED&limit=2"
+    while page:
+        answer = server.ask("GET", page)
+        assert answer.headers["Link"] == (f'<{answer.json["next"]}>; rel="next"' if answer.json["next"] else None)
+        assert len(answer.json["snapshots"]) == 2
+        found += [one["snapshot_id"] for one in answer.json["snapshots"]]
+        page = answer.json["next"]
+    assert found == ["snap-6", "snap-5", "snap-4", "snap-2", "snap-1", "snap-0"]
+
+
+def test_only_a_snapshot_under_way_can_be_cancelled(server: Server) -> None:
+    server.ask("POST", TRIGGER)
+    answer = server.ask("DELETE", "/v1/snapshots/snap-0")
+    assert (answer.status, answer.json["status"], answer.json["nodes_failed"]) == (200, "CANCELLED", 1)
+    again = server.ask("DELETE", "/v1/snapshots/snap-0")
+    assert (again.status, again.detail[:17]) == (409, "snap-0 has ended;")
+    assert server.ask("DELETE", "/v1/snapshots/snap-9").status == 404
+
+
+def test_what_was_true_at_a_snapshot(server: Server, controller: FakeController) -> None:
+    server.ask("POST", TRIGGER)
+    assert server.ask("GET", "/v1/snapshots/snap-0/contents").status == 409
+    controller.finish("snap-0", Status.COMPLETED)
+    assert server.ask("GET", "/v1/snapshots/snap-0/contents").json == {
+        "snapshot_id": "snap-0",
+        "epoch": 0,
+        "processes": {"P1": {"state": {"money": 70}, "events": 3}, "P2": {"state": None, "events": 0}},
+        "channels": {"P1->P2": [30, "x"]},
+    }
+
+
+def test_going_back_begins_an_epoch(server: Server) -> None:
+    server.ask("POST", TRIGGER)
+    for epoch, body in enumerate(({"snapshot_id": "snap-0"}, {"epoch": 0}, {}, None), 1):
+        answer = server.ask("POST", RESTORE, body)
+        begun = "snap-0" if epoch == 1 else None
+        assert (answer.status, answer.json) == (200, {"epoch": epoch, "snapshot_id": begun, "duration_ms": 812})
+    epochs = server.ask("GET", "/v1/epochs").json["epochs"]
+    assert [one["epoch"] for one in epochs] == [4, 3, 2, 1, 0]
+    assert epochs[-1] == {
+        "epoch": 0, "began_at": "2026-05-23T08:12:00Z", "reason": "the start", "snapshot_id": None,
+        "last_snapshot_id": "snap-0",
+    }  # fmt: skip
+
+
+def test_nodes_join_and_leave(server: Server, controller: FakeController) -> None:
+    joined = server.ask("POST", "/v1/nodes")
+    assert (joined.status, joined.json["node_id"], joined.json["status"]) == (202, "P3", "STARTING")
+    assert server.ask("POST", "/v1/nodes", {"node_id": "P1"}).status == 409
+    assert server.ask("DELETE", "/v1/nodes/P2").json["status"] == "ABSENT"
+    assert server.ask("DELETE", "/v1/nodes/P9").status == 404
+    first, second, _ = server.ask("GET", "/v1/nodes").json["nodes"]
+    assert first == {
+        "node_id": "P1", "status": "RUNNING", "pid": 101, "port": 5001, "epoch": 0,
+        "counts": {"sent": 7, "received": 5, "actions": 20, "waiting": 1},
+    }  # fmt: skip
+    assert (second["status"], second["pid"], second["counts"]) == ("ABSENT", None, None)
+    assert controller.members[2].status is NodeStatus.STARTING
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ({"kind": "kill", "node_id": "P1"}, Fault("kill", "P1")),
+        ({"kind": "sever", "channels": ["P1->P2"]}, Fault("sever", channels=("P1->P2",))),
+        ({"kind": "mend"}, Fault("mend")),
+        ({"kind": "delay", "low_ms": 50, "high_ms": 200}, Fault("delay", low=50, high=200)),
+        ({"kind": "lose", "share": 0.25}, Fault("lose", share=0.25)),
+    ],
+)
+def test_a_fault_reaches_the_cluster(body: Any, fault: Fault, server: Server, controller: FakeController) -> None:
+    answer = server.ask("POST", "/v1/faults", body)
+    assert (answer.status, answer.text, controller.faults) == (204, "", [fault])
+
+
+@pytest.mark.parametrize("body", [{"kind": "kill", "node_id": "P1"}, {"kind": "nonsense"}])
+def test_no_faults_where_the_cluster_does_not_allow_them(body: Any, server: Server, controller: FakeController) -> None:
+    controller.allows_faults = False
+    answer = server.ask("POST", "/v1/faults", body)
+    assert (answer.status, controller.faults) == (403, [])
+    assert answer.detail == "This cluster allows no faults; start it with --allow-faults."
+
+
+def test_shutting_down_is_answered_first(server: Server, controller: FakeController) -> None:
+    assert server.ask("POST", "/v1/shutdown").status == 202
+    assert server.ask("GET", "/healthz").json == {"status": "ok"}
+    assert controller.ended
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "detail"),
+    [
+        ("POST", TRIGGER, b"{", 400, "The body is not JSON: Expecting property name"),
+        ("POST", TRIGGER, b"[" * 60_000, 400, "The body cannot be read as JSON"),
+        ("POST", TRIGGER, b'{"epoch": ' + b"9" * 5_000 + b"}", 400, "The body cannot be read as JSON"),
+        ("POST", TRIGGER, b"\xff", 400, "The body"),
+        ("POST", TRIGGER, b"null", 422, "the body: None is not possible; it should be an object."),
+        ("POST", TRIGGER, {"snapshot_typ": "full"}, 422, "the body: there is no field 'snapshot_typ'; did you mean"),
+        ("POST", TRIGGER, b'{"\\ud800": 1}', 422, "the body: there is no field '\\ud800'"),
+        ("POST", TRIGGER, b'{"initiated_by_node_id": "\\ud800"}', 422, "initiated_by_node_id: '\\ud800' is not"),
+        ("POST", TRIGGER, {"initiated_by_node_id": "P1\0"}, 422, "initiated_by_node_id: 'P1\\x00' is not possible"),
+        ("POST", TRIGGER, {"initiated_by_node_id": "P9"}, 404, "There is no node 'P9'; known: P1, P2, P3."),
+        ("POST", TRIGGER, {"snapshot_type": "weekly"}, 422, "it should be 'full' or 'incremental'."),
+        ("POST", TRIGGER, {"target_storage_uri": "s3://x/"}, 422, "s3://x/ is no configured root"),
+        ("POST", TRIGGER, b"x" * 70_000, 413, "The body is too large; it may have 64 KiB."),
+        ("GET", "/v1/snapshots?limit=0", None, 422, "limit: '0' is not possible; it should be greater than"),
+        ("GET", "/v1/snapshots?limt=1", None, 422, "the query: there is no field 'limt'; did you mean 'limit'?"),
+        ("GET", "/v1/snapshots?status=DONE", None, 422, "status: 'DONE' is not possible; it should be 'INITIATED'"),
+        ("GET", "/v1/snapshots?before=x", None, 404, "There is no snapshot 'x'."),
+        ("POST", "/v1/faults", {"kind": "x"}, 422, "kind: 'x' is not possible; it should be one of kill, sever,"),
+        ("POST", "/v1/faults", {}, 422, "kind: it is missing; it should be one of kill, sever, mend, delay, lose."),
+        ("POST", "/v1/faults", {"kind": "kill"}, 422, "node_id: it is missing."),
+        ("POST", "/v1/faults", {"kind": "kill", "node_id": "P1", "share": 1}, 422, "there is no field 'share'"),
+        ("POST", "/v1/faults", {"kind": "delay", "low_ms": 3, "high_ms": 1}, 422, "low_ms is 3; it should be at most"),
+        ("POST", "/v1/faults", {"kind": "delay", "low_ms": "1"}, 422, "it should be a valid number. (1 more"),
+        ("POST", "/v1/faults", b'{"kind": "delay", "high_ms": NaN}', 422, "high_ms: nan is not possible"),
+        ("POST", RESTORE, {"epoch": 0, "snapshot_id": "x"}, 422, "it names a snapshot_id and an epoch; give one"),
+        ("POST", RESTORE, {"epoch": True}, 422, "epoch: True is not possible; it should be a valid integer."),
+        ("POST", RESTORE, {"epoch": 77}, 404, "There is no epoch 77."),
+        ("GET", "/nothing", None, 404, "There is nothing at '/nothing'; /docs shows what there is."),
+        ("GET", "/v1/snapshots/", None, 404, "There is nothing at '/v1/snapshots/'"),
+        ("GET", "/%ff%00", None, 404, "There is nothing at"),
+        ("PATCH", "/v1/snapshots/x", None, 405, "which takes DELETE, GET."),
+        ("PATCH", TRIGGER, None, 405, "which takes POST."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_a_sentence(
+    method: str, path: str, body: Any, status: int, detail: str, server: Server
+) -> None:
+    answer = server.ask(method, path, body)
+    assert (answer.status, detail in answer.detail) == (status, True), answer.detail[:200]
+    assert answer.json["type"] == "about:blank"
+    assert path.startswith("/%") or answer.json["instance"] == path.partition("?")[0]
+    if status == 405:
+        assert f"which takes {answer.headers['Allow']}." in detail
+
+
+def test_a_body_in_pieces_is_bounded_as_well(server: Server) -> None:
+    answer = server.ask("POST", TRIGGER, (b" " * 10_000 for _ in range(7)))
+    assert (answer.status, answer.headers["Connection"]) == (413, "close")
+    pieces = iter([b'{"snapshot_', b'type": "full"}'])
+    assert server.ask("POST", TRIGGER, pieces).status == 202
+
+
+def test_a_body_is_json_and_says_so(server: Server, controller: FakeController) -> None:
+    answer = server.ask("POST", TRIGGER, {}, {"Content-Type": "text/plain"})
+    assert (answer.status, answer.detail.endswith("Content-Type: application/json.")) == (415, True)
+    assert controller.rows == []
+
+
+def test_a_mistake_of_the_cluster_is_a_problem_without_its_details(
+    server: Server, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller, "nodes", lambda: [{}["secret"]])
+    answer = server.ask("GET", "/v1/nodes")
+    assert (answer.status, answer.detail) == (500, "The cluster made a mistake; its log says more.")
+
+
+# ---------------------------------------------------------------------- metrics
+
+
+def figures(server: Server) -> dict[str, float]:
+    answer = server.ask("GET", "/metrics")
+    assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    lines = [line.rpartition(" ") for line in answer.text.splitlines() if not line.startswith("#")]
+    return {name.removeprefix("consistent_cut_"): float(value) for name, _, value in lines}
+
+
+def test_each_snapshot_is_counted_once_when_it_has_ended(server: Server, controller: FakeController) -> None:
+    def counted() -> tuple[float, ...]:
+        found = figures(server)
+        totals = [found[f'snapshots_total{{status="{name}"}}'] for name in ("COMPLETED", "FAILED")]
+        return (*totals, found["snapshots_under_way"], found["snapshot_duration_seconds_count"])
+
+    assert counted() == (0, 0, 0, 0)
+    for _ in range(4):
+        server.ask("POST", TRIGGER)
+    assert counted() == (0, 0, 4, 0)
+    controller.finish("snap-0", Status.COMPLETED)
+    controller.finish("snap-2", Status.FAILED)  # before an older one
+    assert counted() == counted() == (1, 1, 2, 1)
+    controller.finish("snap-1", Status.COMPLETED)
+    assert counted() == counted() == (2, 1, 1, 2)
+    controller.finish("snap-3", Status.COMPLETED, 2_000)
+    server.ask("POST", TRIGGER)
+    assert counted() == counted() == (3, 1, 1, 3)
+    found = figures(server)
+    assert found["snapshot_duration_seconds_sum"] == pytest.approx(1.12 * 2 + 2)
+    assert found["snapshot_bytes_total"] == 3 * 4096
+
+
+def test_more_snapshots_than_fit_on_a_page_are_counted(server: Server, controller: FakeController) -> None:
+    server.ask("POST", TRIGGER)
+    controller.rows = [replace(controller.rows[0], id=f"snap-{number}") for number in range(450)]
+    for number in range(450):
+        controller.finish(f"snap-{number}", Status.COMPLETED)
+    assert figures(server)['snapshots_total{status="COMPLETED"}'] == 450
+
+
+def test_nodes_and_recoveries_have_figures(server: Server) -> None:
+    server.ask("POST", RESTORE)
+    found = figures(server)
+    assert [found[f'node_up{{node="P{number}"}}'] for number in (1, 2, 3)] == [1, 0, 0]
+    assert found['node_messages_sent_total{node="P1"}'] == 7
+    assert found['node_messages_waiting{node="P1"}'] == 1
+    assert 'node_messages_sent_total{node="P2"}' not in found  # it has said nothing
+    assert (found["recoveries_total"], found["last_recovery_seconds"]) == (1, 0.8)
+    assert found['info{scenario="lecture"}'] == 1
+
+
+def test_the_figures_of_two_apps_are_their_own(controller: FakeController) -> None:
+    with serving(create_app(controller, None)) as one, serving(create_app(FakeController(), None)) as other:
+        one.ask("POST", TRIGGER)
+        assert (figures(one)["snapshots_under_way"], figures(other)["snapshots_under_way"]) == (1, 0)
+
+
+# ---------------------------------------------------------------------- the document
+
+
+def test_the_document_tells_of_the_token_only_where_there_is_one(server: Server) -> None:
+    plain = server.ask("GET", "/openapi.json").json
+    assert "securitySchemes" not in plain["components"] and "security" not in plain
+    with serving(create_app(FakeController(), "secret")) as guarded:
+        found = guarded.ask("GET", "/openapi.json", headers={"Authorization": "Bearer secret"}).json
+    assert found["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
+    assert found["security"] == [{"token": []}] and found["paths"]["/healthz"]["get"]["security"] == []
+    assert "401" in found["paths"][TRIGGER]["post"]["responses"]
+
+
+def test_the_document_has_what_openapi_3_0_has(server: Server) -> None:
+    found = server.ask("GET", "/openapi.json").json
+    text = json.dumps(found)
+    assert found["openapi"] == "3.0.3"
+    assert '"type": "null"' not in text and '"const"' not in text
+    for path, operations in found["paths"].items():
+        for method, operation in operations.items():
+            problems = {status for status in operation["responses"] if status >= "400"}
+            assert {"400", "413", "415"} <= problems, (method, path)
+            for status in problems:
+                content = operation["responses"][status]["content"]
+                assert content == {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+
+
+def test_a_token_is_not_empty() -> None:
+    with pytest.raises(InputError, match="the token is empty"):
+        create_app(FakeController(), " ")

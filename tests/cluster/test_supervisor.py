@@ -1,0 +1,302 @@
+"""What the controller does when nodes come and go, when the storage fails, and when somebody asks for too much."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cluster.model import Fault, NodeStatus, Problem, Status, Wish
+from cluster.starting import Wanted, of_nodes
+from cluster.supervisor import Supervisor
+from cluster.vault import Unavailable
+from sim.core.errors import InputError
+from sim.document import library
+from tests.cluster.live import all_running, bank, live, taken, told_again, until
+
+pytestmark = pytest.mark.long
+DELAY = (0.005, 0.02)
+
+
+def money(contents: Any) -> int:
+    bodies = [body for bodies in contents["channels"].values() for body in bodies]
+    return sum(part["state"] for part in contents["processes"].values()) + sum(bodies)
+
+
+def test_nodes_join_and_leave_and_the_next_snapshot_has_the_members_of_then(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        assert (await taken(supervisor)).nodes == ("P1", "P2", "P3")
+        joined = await supervisor.join(None)
+        assert (joined.name, joined.status) == ("P4", NodeStatus.RUNNING)
+        await until(lambda: supervisor.nodes()[3].counts["received"] > 0, "P4 hears of the others")
+        own = await taken(supervisor)
+        assert own.status is Status.COMPLETED, own.reason
+        assert own.nodes == ("P1", "P2", "P3", "P4")
+        assert money(supervisor.contents(own.id)) == 400, "who joins brings a balance of its own"
+        left = await supervisor.leave("P2")
+        assert left.status is NodeStatus.ABSENT
+        own = await taken(supervisor)
+        assert own.status is Status.COMPLETED, own.reason
+        assert own.nodes == ("P1", "P3", "P4")
+        assert (await supervisor.join("P2")).status is NodeStatus.RUNNING
+        assert set((await taken(supervisor)).nodes) == {"P1", "P2", "P3", "P4"}
+
+    live(Wanted(bank(3, most=4), tmp_path / "cluster", delay=DELAY), act)
+
+
+def test_a_snapshot_under_way_fails_when_the_members_change(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        own = await supervisor.trigger(Wish())
+        await until(lambda: supervisor.snapshot(own.id).status is Status.IN_PROGRESS, "it has begun")
+        await supervisor.join(None)
+        await until(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
+        found = supervisor.snapshot(own.id)
+        assert found.status is Status.FAILED
+        assert found.reason == "membership changed: P3 joined"
+
+    live(Wanted(bank(2, most=3), tmp_path / "cluster", delay=(5.0, 5.0)), act)
+
+
+def test_a_node_that_hangs_is_no_member_any_more(tmp_path):
+    """It sends no heartbeats; the snapshot under way fails, and the next goes on without it."""
+
+    async def act(supervisor: Supervisor) -> None:
+        pid = supervisor.nodes()[2].pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            own = await supervisor.trigger(Wish("P1"))
+            await until(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
+            found = supervisor.snapshot(own.id)
+            assert found.status is Status.FAILED
+            assert found.reason.startswith("membership changed: P3 has sent no heartbeat for ")
+            assert (await taken(supervisor)).nodes == ("P1", "P2")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    live(Wanted(bank(), tmp_path / "cluster", unit=0.002, delay=DELAY), act)
+
+
+def test_a_node_that_is_killed_makes_the_snapshot_under_way_fail_and_the_next_is_complete(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        own = await supervisor.trigger(Wish("P1"))
+        await until(lambda: supervisor.snapshot(own.id).status is Status.IN_PROGRESS, "it has begun")
+        await supervisor.inject(Fault("kill", "P2"))
+        await until(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
+        found = supervisor.snapshot(own.id)
+        assert (found.status, found.is_kept) == (Status.FAILED, False)
+        assert found.reason
+        await until(lambda: supervisor.epochs()[0].number == 1, "a new epoch")
+        await all_running(supervisor)
+        assert supervisor.epochs()[0].snapshot is None, "no snapshot was complete: from the beginning"
+        assert money(supervisor.contents((await taken(supervisor)).id)) == 300
+
+    live(Wanted(bank(), tmp_path / "cluster", delay=(0.6, 0.6), allows_faults=True), act)
+
+
+def test_a_node_that_is_lost_at_the_start_is_named(tmp_path, monkeypatch):
+    async def act(supervisor: Supervisor) -> None:
+        raise AssertionError("it has started")
+
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(InputError, match=r"node P\d: did not start, it ended with status 1"):
+        live(Wanted(bank(), tmp_path / "cluster"), act)
+
+
+def failing(method: Callable[..., Any], times: int) -> Callable[..., Any]:
+    """A method of a vault whose disk is full so often."""
+    left = [times]
+
+    def call(*arguments: Any) -> Any:
+        if left[0] > 0:
+            left[0] -= 1
+            raise Unavailable("the disk is full")
+        return method(*arguments)
+
+    return call
+
+
+def test_a_part_that_cannot_be_written_is_uploaded_again(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        vault = supervisor.store.vault
+        vault.write_part = failing(vault.write_part, 2)  # type: ignore[method-assign]
+        own = await taken(supervisor)
+        assert own.status is Status.COMPLETED, own.reason
+        assert money(supervisor.contents(own.id)) == 300
+
+    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), act)
+
+
+def test_a_manifest_that_cannot_be_written_makes_its_snapshot_fail_and_no_other(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        vault = supervisor.store.vault
+        vault.write_manifest = failing(vault.write_manifest, 1)  # type: ignore[method-assign]
+        first, second = await taken(supervisor), await taken(supervisor)
+        assert first.status is Status.FAILED
+        assert not first.is_kept
+        assert "manifest" in first.reason
+        assert second.status is Status.COMPLETED
+
+    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), act)
+
+
+def test_where_the_last_snapshot_is_damaged_the_one_before_is_restored(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        good, bad = await taken(supervisor), await taken(supervisor)
+        part = next((tmp_path / "cluster").rglob(f"{bad.id}/P1.part"))
+        part.write_bytes(part.read_bytes()[:-1] + b"x")
+        with pytest.raises(Problem, match="its checksum differs"):
+            await supervisor.restore(bad.id, None)
+        await all_running(supervisor)
+        done = await supervisor.restore(None, None)
+        assert done.snapshot == good.id
+        found = supervisor.snapshot(bad.id)
+        assert (found.status, found.is_kept) == (Status.FAILED, False)
+        assert "damaged" in found.reason
+        assert money(supervisor.contents((await taken(supervisor)).id)) == 300
+
+    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), act)
+
+
+def test_back_to_any_snapshot_by_its_id_or_its_epoch(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        first, second = await taken(supervisor), await taken(supervisor)
+        back = await supervisor.restore(first.id, None)
+        assert (back.epoch, back.snapshot) == (1, first.id)
+        assert not supervisor.snapshot(second.id).is_kept, "it belongs to a future that is over"
+        third = await taken(supervisor)
+        assert third.epoch == 1
+        assert (await supervisor.restore(None, 0)).snapshot == first.id
+        assert [epoch.number for epoch in supervisor.epochs()] == [2, 1, 0]
+        with pytest.raises(Problem, match="epoch 7"):
+            await supervisor.restore(None, 7)
+
+    logs = live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), act)
+    told_again(logs)
+
+
+def test_after_a_restart_the_stored_snapshots_are_there_and_the_system_begins_from_one(tmp_path):
+    ids: list[str] = []
+
+    async def take(supervisor: Supervisor) -> None:
+        ids.append((await taken(supervisor)).id)
+
+    async def look(supervisor: Supervisor) -> None:
+        assert supervisor.epochs()[0].snapshot == ids[0]
+        own = await taken(supervisor)
+        assert own.status is Status.COMPLETED, own.reason
+        assert own.epoch == 2
+        assert money(supervisor.contents(own.id)) == 300
+        for name in ids:
+            assert money(supervisor.contents(name)) == 300
+
+    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), take)
+    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY, restores=True, restore=ids[0]), look)
+
+
+def test_incremental_snapshots_name_their_base_and_are_restored(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        first, second = await taken(supervisor), await taken(supervisor)
+        assert (first.type, first.base) == ("full", None)
+        assert (second.type, second.base) == ("incremental", first.id)
+        assert 0 < second.size < first.size
+        before = supervisor.contents(second.id)
+        assert (await supervisor.restore(second.id, None)).snapshot == second.id
+        assert supervisor.contents(second.id) == before
+        with pytest.raises(Problem, match="'incremental'"):
+            await supervisor.trigger(Wish(type="full"))
+
+    many = of_nodes(3, "key_store", settings=["writes=1000000", "keys=300"], is_incremental=True)
+    live(Wanted(many, tmp_path / "cluster"), act)
+
+
+def test_only_the_newest_are_kept(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        ids = [(await taken(supervisor)).id for _ in range(4)]
+        await until(lambda: not supervisor.snapshot(ids[1]).is_kept, "the second is deleted")
+        assert [supervisor.snapshot(name).is_kept for name in ids] == [False, False, True, True]
+        folder = tmp_path / "cluster" / "snapshots"
+        await until(lambda: len(list(folder.rglob("*.json"))) == 2, "two manifests are left")
+        with pytest.raises(Problem, match="not stored"):
+            await supervisor.restore(ids[0], None)
+
+    live(Wanted(bank(retained=2), tmp_path / "cluster", delay=DELAY), act)
+
+
+def test_a_snapshot_that_nobody_coordinates_expires(tmp_path):
+    """Its markers take a minute: by the rules alone it would not end before."""
+    slow = Wanted(replace(bank(2), storage={"kept": 20.0}), tmp_path / "cluster", delay=(60, 60), has_coordinator=False)
+
+    async def act(supervisor: Supervisor) -> None:
+        own = await taken(supervisor, Wish("P1"))
+        assert (own.status, own.reason) == (Status.EXPIRED, "it was not complete within 0.2 s")
+        cancelled = await supervisor.trigger(Wish("P2"))
+        assert (await supervisor.cancel(cancelled.id)).status is Status.CANCELLED
+
+    live(slow, act)
+
+
+@pytest.mark.parametrize(
+    ("wish", "status", "says"),
+    [
+        (Wish("P9"), 404, "there is no node 'P9'"),
+        (Wish(type="half"), 422, "'half' is none of full, incremental"),
+        (Wish(type="incremental"), 409, "start it with --incremental"),
+        (Wish(root_uri="s3://elsewhere/x"), 422, "none of the storage roots of this cluster"),
+    ],
+)
+def test_a_wish_that_cannot_be_granted(wish, status, says, tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        with pytest.raises(Problem, match=says) as problem:
+            await supervisor.trigger(wish)
+        assert problem.value.status == status
+        assert not supervisor.snapshots(None, 10, None)
+
+    live(Wanted(bank(2), tmp_path / "cluster"), act)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "says"),
+    [
+        (Fault("drown"), 422, "'drown' is none of kill, sever"),
+        (Fault("kill", "P9"), 404, "there is no node 'P9'"),
+        (Fault("sever", channels=("P1->P9",)), 404, "there is no channel 'P1->P9'"),
+        (Fault("delay", low=5, high=1), 422, "low_ms and high_ms"),
+        (Fault("lose", share=1.0), 422, "share"),
+    ],
+)
+def test_a_fault_that_makes_no_sense(fault, status, says, tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        with pytest.raises(Problem, match=says) as problem:
+            await supervisor.inject(fault)
+        assert problem.value.status == status
+
+    live(Wanted(bank(2), tmp_path / "cluster", allows_faults=True), act)
+
+
+def test_faults_have_to_be_allowed(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        with pytest.raises(Problem, match="--allow-faults") as problem:
+            await supervisor.inject(Fault("kill", "P1"))
+        assert problem.value.status == 403
+
+    live(Wanted(bank(2), tmp_path / "cluster"), act)
+
+
+def test_where_no_node_reaches_all_others_as_many_start_a_snapshot_as_it_takes(tmp_path):
+    """Two sources that only send, under rules that anybody may begin."""
+
+    async def act(supervisor: Supervisor) -> None:
+        planned = supervisor.store.registry  # of two at a time, the one that is behind the other is given up
+        await until(lambda: (found := planned.snapshot("S1")) is not None and found.status.is_final, "S1 has ended")
+        own = await taken(supervisor)
+        assert own.status is Status.COMPLETED, own.reason
+        with pytest.raises(Problem, match="fast starts does not reach everybody; name no node, then fast and slow"):
+            await supervisor.trigger(Wish("fast"))
+
+    told_again(live(Wanted(library.load("alignment_timeout"), tmp_path / "cluster", 0.002), act))

@@ -1,0 +1,160 @@
+"""Ends of a link for tests, and a network between them that cuts, delays and loses."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+from cluster.frames import BadFrame, Door, framed, read_frame, refuse
+from cluster.links import Address, Link, Receiver
+from cluster.starting import of_nodes
+from cluster.system import System, live
+from sim.core.model import APP, MARKER, Message
+
+TOKEN = "a token"
+
+
+def system_of(nodes: int = 3, algorithm: str = "chandy_lamport") -> System:
+    """A bank of so many nodes."""
+    return System(live(of_nodes(nodes, "bank", algorithm), 0.01), 0.01)
+
+
+def message(system: System, number: int, *, source: int = 0, target: int = 1, epoch: int = 0, body: Any = 1) -> Message:
+    """An application message."""
+    channel = system.engine.between[source, target]
+    return Message(number, channel, APP, body, None, None, number + 1, None, None, epoch=epoch)
+
+
+def marker(system: System, number: int, body: Any = None, *, epoch: int = 0) -> Message:
+    """A marker from the first node to the second."""
+    return Message(number, system.engine.between[0, 1], MARKER, body, "S", None, None, None, None, epoch=epoch)
+
+
+class End:
+    """The receiving end, node number 1: what has come, and a socket on which it listens."""
+
+    def __init__(self, system: System, life: str = "receiver") -> None:
+        self.system, self.life = system, life
+        self.came: list[Message] = []
+        self.hellos = 0
+        self.door = Door(system.codec, TOKEN)
+        self.receiver = Receiver(system, range(1, 2), life, self._take)
+        self.takes_at_once = True
+        self.port = 0
+
+    def _take(self, own: Message, clock: int) -> None:
+        self.came.append(own)
+        if self.takes_at_once:
+            self.receiver.taken(own)
+        asyncio.get_running_loop().call_soon(self.receiver.tell)
+
+    def take_all(self) -> None:
+        """Everything that has come is delivered."""
+        for own in self.came:
+            self.receiver.taken(own)
+        self.receiver.tell()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            hello = await self.door.hello(reader, writer)
+            self.hellos += 1
+            await self.receiver.accept(hello, reader, writer)
+        except BadFrame as problem:
+            await refuse(reader, writer, self.system.codec, str(problem))
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    async def listen(self) -> End:
+        """Begin to listen."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def address(self, port: int | None = None) -> Address:
+        """Where it listens, or the proxy before it."""
+        return Address("127.0.0.1", port or self.port, self.life)
+
+    async def raw(self) -> Raw:
+        """A connection of a stranger."""
+        return Raw(self.system, *await asyncio.open_connection("127.0.0.1", self.port))
+
+
+class Raw:
+    """A connection on which a test says what it likes."""
+
+    def __init__(self, system: System, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.system, self.reader, self.writer = system, reader, writer
+
+    def say(self, frame: list[Any]) -> None:
+        """Send a frame."""
+        self.writer.write(framed(self.system.codec, frame))
+
+    async def heard(self) -> list[Any]:
+        """The next frame."""
+        async with asyncio.timeout(20):
+            return await read_frame(self.reader, self.system.codec)
+
+    async def reason(self) -> str:
+        """Why the other side ends the connection, which it does."""
+        async with asyncio.timeout(20):
+            while True:
+                kind, *rest = await read_frame(self.reader, self.system.codec)
+                if kind == "bye":
+                    assert await self.reader.read() == b""
+                    self.writer.close()
+                    return str(rest[0])
+
+
+def link_to(system: System, queue: int = 10**6, on_room: Callable[[], None] = lambda: None) -> Link:
+    """The sending end, node number 0."""
+    return Link(system, 0, 1, TOKEN, "sender", queue, on_room)
+
+
+class Proxy:
+    """Between two ends: hands bytes on in pieces, and cuts all connections when it is told to."""
+
+    def __init__(self, target: int, seed: int, *, pause: float = 0.0, piece: int = 4096) -> None:
+        """`piece` bytes at most at a time, with a pause after each, in seconds."""
+        self.target, self._random, self._pause, self._piece = target, random.Random(seed), pause, piece
+        self.connections = 0
+        self.is_mute = False  # nothing goes back to the sender
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def listen(self) -> Proxy:
+        """Begin to listen."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        there, back = await asyncio.open_connection("127.0.0.1", self.target)
+        self._writers |= {writer, back}
+        for come, go, is_back in ((reader, back, False), (there, writer, True)):
+            task = asyncio.get_running_loop().create_task(self._hand_on(come, go, is_back))
+            self._tasks.add(task)
+
+    async def _hand_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_back: bool) -> None:
+        try:
+            while content := await reader.read(self._random.randint(1, self._piece)):
+                if is_back and self.is_mute:
+                    continue
+                writer.write(content)
+                await writer.drain()
+                if self._pause:
+                    await asyncio.sleep(self._random.random() * self._pause)
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+    def cut(self) -> None:
+        """End all connections, whatever is on them."""
+        for writer in self._writers:
+            writer.transport.abort()
+        self._writers.clear()

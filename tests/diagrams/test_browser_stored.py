@@ -1,0 +1,44 @@
+"""What the browser offers to go back to at a moment: what is valid then, and not what becomes so in its step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from diagrams.browser import EXPLORE
+from diagrams.stored import stored
+from tests.diagrams.test_meters import BANK
+from tests.diagrams.test_stored import of
+
+STORED = EXPLORE / "run" / "stored.js"
+Run = Callable[..., Any]
+
+
+def goals(run_module: Run, first: int, until: int, moment: dict[str, Any]) -> list[str]:
+    own = of(BANK.replace("HOW", "")).window(first, until)
+    steps = [{"time": own.times[step]} for step in range(own.first, own.until + 1)]
+    run = {"stored": stored(own), "steps": steps, "first": own.first}
+    found: list[str] = run_module("(own, scene, moment) => own.goalsAt(scene, moment)", [STORED], run, moment)
+    return found
+
+
+@pytest.mark.parametrize(("time", "there"), [(0, []), (6, []), (6.1, ["S1"]), (9, ["S1"]), (50, ["S1"])])
+def test_what_is_valid_before_a_time_can_be_gone_back_to(run_module: Run, time: float, there: list[str]) -> None:
+    """S1 is valid at 6; a recovery at 6 comes before that."""
+    assert goals(run_module, 0, 16, {"step": 0, "time": time}) == there
+
+
+def test_in_a_window_too(run_module: Run) -> None:
+    assert goals(run_module, 9, 12, {"step": 9, "time": 7.5}) == ["S1"]
+
+
+@pytest.mark.parametrize(("step", "there"), [(6, []), (7, ["S1"])])
+def test_without_times_the_step_decides(run_module: Run, step: int, there: list[str]) -> None:
+    assert goals(run_module, 0, 16, {"step": step, "time": None}) == there
+
+
+def test_where_nothing_is_stored_nothing_can_be(run_module: Run) -> None:
+    call = "(own, scene) => own.goalsAt(scene, { step: 0, time: 0 })"
+    assert run_module(call, [STORED], {"stored": None, "steps": [{"time": 0}], "first": 0}) == []
