@@ -11,6 +11,22 @@ PLACE = """([lane, time]) => {
   const [x, y] = isDown ? [lane, time] : [time, lane];
   return [box.left + xaxis._offset + xaxis.d2p(x), box.top + yaxis._offset + yaxis.d2p(y)];
 }"""
+# Waits until lanes and times have stayed in their places on the screen for three frames: a step or an answer of Python
+# may change the height of the sentence above the diagram, and then the diagram is drawn for another room.
+STILL = """() => new Promise((resolve) => {
+  let before = "", same = 0;
+  const look = () => {
+    const plot = document.querySelector(".cc-diagram");
+    const { left, top, width, height } = plot.getBoundingClientRect();
+    const { xaxis, yaxis, width: drawn, height: high } = plot._fullLayout;
+    const own = [left, top, width, height, drawn, high, ...xaxis.range, ...yaxis.range].join();
+    same = own === before ? same + 1 : 0;
+    before = own;
+    if (same === 3) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
 ZOOM = """(({ xaxis, yaxis }) => JSON.stringify([xaxis.range, yaxis.range]))(
   document.querySelector(".cc-diagram").layout)"""
 
@@ -29,9 +45,11 @@ class Hand:
         return self.handle(label).get_attribute("aria-valuetext")
 
     def at(self, lane, time):
+        self.page.evaluate(STILL)
         return self.page.evaluate(PLACE, [lane, time])
 
     def grip(self, label):
+        self.page.evaluate(STILL)
         box = self.handle(label).bounding_box()
         self.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self.mouse.down()
@@ -51,6 +69,7 @@ class Hand:
 
     def settle(self):
         self.page.wait_for_selector(".cc:not([data-pending])")
+        self.page.evaluate(STILL)
 
     def zoom(self):
         return self.page.evaluate(ZOOM)

@@ -161,6 +161,7 @@ def test_from_explore_to_the_comparison_and_back(comparison):
     page.wait_for_selector(READY)
     assert page.locator(".cc-comparison .cc-title").first.inner_text() == "Two overlapping snapshots"
     comparison.column("mattern").get_by_role("button", name="Open in Explore").click()
+    page.wait_for_selector(".cc-comparison", state="detached")  # its columns are explorers, too
     page.wait_for_selector(".cc[data-scene=overlapping][data-ready=true]:not(.cc-comparison)")
     comparison.tab.tab("Change")
     assert page.get_by_label("Snapshots follow the rules of").input_value() == "mattern"
