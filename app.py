@@ -3,7 +3,7 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from views import addresses, exports, slider_runs, vendor
+from views import addresses, exports, live_routes, slider_runs, vendor
 from views.farewell import farewell
 from views.gate import Gate, check_settings
 from views.held_uploads import HeldUploads
@@ -11,7 +11,7 @@ from views.held_uploads import HeldUploads
 check_settings()
 app = st.App(
     "views/pages.py",
-    routes=[*vendor.ROUTES, *exports.ROUTES, *slider_runs.ROUTES, *addresses.ROUTES],
+    routes=[*vendor.ROUTES, *exports.ROUTES, *slider_runs.ROUTES, *live_routes.ROUTES, *addresses.ROUTES],
     middleware=[Middleware(Gate), Middleware(HeldUploads)],
     lifespan=farewell,
 )

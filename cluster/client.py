@@ -92,6 +92,10 @@ class Client:
             yield from found["snapshots"]
             page = found["next"]
 
+    def newest_snapshots(self, most: int) -> list[Answer]:
+        """At most so many snapshots (a page of the API), the newest first."""
+        return list(self._ask("GET", f"/v1/snapshots?{urlencode({'limit': most})}")["snapshots"])
+
     def cancel(self, snapshot: str) -> Answer:
         """Gives up a snapshot that is under way."""
         return self._ask("DELETE", _path(snapshot))

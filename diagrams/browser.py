@@ -12,7 +12,7 @@ from pathlib import Path
 from diagrams import modules, theme
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-EXPLORE, COMPARE = ASSETS / "explore", ASSETS / "compare"
+EXPLORE, COMPARE, LIVE = ASSETS / "explore", ASSETS / "compare", ASSETS / "live"
 STYLES = (
     "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "property", "stored", "break",
     "share", "export",
@@ -28,7 +28,7 @@ def script() -> str:
 def styles() -> str:
     """The style sheet. The script says in `data-scheme` whether the page is light or dark."""
     light, dark = theme.properties("cc", theme.LIGHT), theme.properties("cc", theme.DARK)
-    sheets = [*(EXPLORE / f"{name}.css" for name in STYLES), COMPARE / "compare.css"]
+    sheets = [*(EXPLORE / f"{name}.css" for name in STYLES), COMPARE / "compare.css", LIVE / "live.css"]
     rules = "".join(sheet.read_text("utf-8") for sheet in sheets)
     return f'.cc {{ {light} }}\n.cc[data-scheme="dark"] {{ {dark} }}\n{rules}'
 
@@ -56,6 +56,16 @@ def comparison_script() -> str:
 def comparison_markup() -> str:
     """The HTML of the page Compare, with that of an explorer as a template."""
     return (COMPARE / "compare.html").read_text("utf-8").replace("<!-- explorer -->", markup())
+
+
+def live_script() -> str:
+    """The module of the page Live, whose default export Streamlit calls."""
+    return modules.join(LIVE / "live.js")
+
+
+def live_markup() -> str:
+    """The HTML of the page Live."""
+    return (LIVE / "live.html").read_text("utf-8")
 
 
 def markup() -> str:

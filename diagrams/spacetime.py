@@ -22,7 +22,7 @@ from diagrams.harm import harm_bands, harm_crosses
 from diagrams.lettering import cropped, width_of
 from diagrams.positions import round_times
 from diagrams.room import SCREEN, Room
-from diagrams.scene import Scene
+from diagrams.scene import MOST_TEXTS, Scene
 from diagrams.stops import stops
 from diagrams.texts import texts
 from diagrams.tips import DECISION, DIAMOND, DOT, RING_WIDTH, ring_size
@@ -41,10 +41,13 @@ LEAST_LETTERS = 2.6  # on paper: of a name between others, in font sizes
 EVERY = (1, 2, 5, 10, 20, 50, 100)  # on paper one lane of so many has its name
 
 
-def figure(scene: Scene, orientation: str, room: Room = SCREEN) -> Figure:
-    """The space-time diagram of `scene`, `orientation` "down" or "right", laid out for a room."""
+def figure(scene: Scene, orientation: str, room: Room = SCREEN, *, live: bool = False) -> Figure:
+    """The space-time diagram of `scene`, `orientation` "down" or "right", laid out for a room.
+
+    `live`: of a stretch of a live run, which is drawn often.
+    """
     canvas = Canvas(arranged(scene), orientation, room)
-    for part in PARTS:
+    for part in _parts_of_live(scene) if live else PARTS:
         part(canvas)
     layout = layout_of(canvas.scene, canvas.down, room)
     if room.letters:
@@ -277,3 +280,9 @@ PARTS: tuple[Callable[[Canvas], None], ...] = (
     tints, shown_past, lines_back_to, process_lines, stops, _ghosts, halos, shown_messages, harm_bands, arrows,
     _rings, dots, cuts, harm_crosses, shown_line, _recordings, _decisions, _moments, _now, texts,
 )  # fmt: skip
+
+
+def _parts_of_live(scene: Scene) -> list[Callable[[Canvas], None]]:
+    """No rings, for all events before a cut would have one; texts only where there are few events."""
+    is_crowded = len(scene.dots) > MOST_TEXTS
+    return [part for part in PARTS if part not in (_ghosts, _rings, _now) and not (is_crowded and part is texts)]

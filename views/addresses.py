@@ -14,7 +14,7 @@ from starlette.routing import Route
 from streamlit.url_util import make_url_path
 
 COMPARE, EVERY_RUN, ENSEMBLES, SIZING = "compare", "every-run", "ensembles", "sizing"
-TRACES, HISTORY = "traces", "history"
+TRACES, HISTORY, LIVE = "traces", "history", "live"
 PAGE, PAGE_BEFORE = "page", "page_before"  # in the session: at this run of the script, and at the one before
 
 _HEAD = "<head>"
@@ -44,4 +44,4 @@ def below_base(path: str) -> str:
     return str(make_url_path(st.get_option("server.baseUrlPath"), path))
 
 
-ROUTES = [Route(below_base(name), _serve) for name in (COMPARE, EVERY_RUN, ENSEMBLES, SIZING, TRACES, HISTORY)]
+ROUTES = [Route(below_base(name), _serve) for name in (COMPARE, EVERY_RUN, ENSEMBLES, SIZING, LIVE, TRACES, HISTORY)]

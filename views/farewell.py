@@ -1,4 +1,5 @@
-"""How the app ends: at SIGTERM (systemd, `kill`) and SIGINT (Ctrl-C), its jobs are told to stop, and Spark ends.
+"""How the app ends: at SIGTERM (systemd, `kill`) and SIGINT (Ctrl-C), its live cluster, its jobs and
+Spark end.
 
 Exit status: 128 and the number of the signal: 143, 130. The app is gone within MOST_S seconds, whatever it does. A
 second signal ends it at once.
@@ -16,6 +17,7 @@ from types import FrameType
 
 from pipeline.spark import spark_session
 from views.jobs import JOBS
+from views.live_runs import LIVE
 
 MOST_S = 9.0  # from the signal to the end
 CONNECTIONS_S = 1.0  # that connections have to close, once everything else has ended
@@ -44,10 +46,11 @@ async def farewell(app: object) -> AsyncIterator[None]:
 
 
 def _end(status: int, closed: threading.Event) -> None:
-    """Ends the jobs, which save their work, then Spark, then the process: no thread of a page holds it up."""
+    """Ends the live cluster, the jobs, which save their work, Spark, and the process: no thread holds it up."""
     late = threading.Timer(MOST_S, os._exit, (status,))
     late.daemon = True
     late.start()
+    LIVE.close()
     JOBS.close()
     spark_session.stop()
     closed.wait(CONNECTIONS_S)

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from diagrams.browser import ASSETS, page_styles
-from views import addresses, collecting, compare, ensembles, every_run, explore, history, sizing, traces
+from views import addresses, collecting, compare, ensembles, every_run, explore, history, live, sizing, traces
 
 collecting.settle()  # all pages are imported
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
@@ -17,6 +17,7 @@ pages: dict[str, Any] = {
     "Every run": every_run.as_page(),
     "Ensembles": ensembles.as_page(),
     "Sizing": sizing.as_page(),
+    "Live": live.as_page(),
     "Traces": traces.as_page(),
     "History": st.Page(lambda: history.page(pages), title="History", url_path=addresses.HISTORY),
 }

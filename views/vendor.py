@@ -30,6 +30,7 @@ def _address(name: str, suffix: str, text: str) -> str:
 PLOTLY_URL = below_base(f"/vendor/plotly-{get_plotlyjs_version()}.min.js")
 SCRIPT_URL = _address("explorer", ".js", browser.script())
 COMPARE_URL = _address("comparison", ".js", browser.comparison_script())
+LIVE_URL = _address("live", ".js", browser.live_script())
 STYLES_URL = _address("explorer", ".css", browser.styles())
 
 
@@ -50,5 +51,6 @@ ROUTES = [
     _file(PLOTLY_URL, get_plotlyjs, "text/javascript"),
     _file(SCRIPT_URL, browser.script, "text/javascript"),
     _file(COMPARE_URL, browser.comparison_script, "text/javascript"),
+    _file(LIVE_URL, browser.live_script, "text/javascript"),
     _file(STYLES_URL, browser.styles, "text/css"),
 ]

@@ -3,6 +3,7 @@
 import { schemeOf } from "../explore/page/colours.js";
 import { el, fillMenu, setText } from "../explore/page/dom.js";
 import { keepsKeys } from "../explore/page/keys.js";
+import { Presented } from "../explore/page/presented.js";
 import { ToolsMenu } from "../explore/page/tools_menu.js";
 import { addressOf, writeHistory } from "../explore/share/address.js";
 import { ExportDialog } from "../explore/share/export_dialog.js";
@@ -11,7 +12,6 @@ import { Transport } from "../explore/transport.js";
 import { Column } from "./column.js";
 import { showFigures } from "./figures.js";
 import { lastUntil, merged } from "./merged.js";
-import { ComparisonPresenter } from "./presenter.js";
 
 const ADDRESS_MS = 400; // the address is written when nothing has changed for this long, in milliseconds
 const LEAST_WIDTH = { down: 22, right: 42 }; // of a column beside others, in letters, by the way time runs
@@ -46,7 +46,7 @@ export class Comparison {
     this.transport = new Transport({ root: shared, closed: this.closed, keyboard: document, goTo: (position) => this.goTo(position), glide: (part) => this.glide(part) });
     this.share = new ShareDialog(this);
     this.export = new ExportDialog(this);
-    this.presenter = new ComparisonPresenter(this);
+    this.presenter = new Presented(this, () => this.redraw());
     this.tools = { share: () => this.share.open(), export: () => this.export.open(), present: () => this.presenter.toggle() };
     this.listen();
   }
@@ -60,6 +60,12 @@ export class Comparison {
     const room = new ResizeObserver(() => this.layOut());
     room.observe(this.grid);
     signal.addEventListener("abort", () => room.disconnect());
+  }
+
+  /** Draw all runs anew, for the room and the type that there are now. */
+  redraw() {
+    this.layOut();
+    for (const { explorer } of this.running) explorer.redraw();
   }
 
   /** Take what Python sent. */

@@ -1,12 +1,12 @@
-/* The presenter view of the comparison: titles, sentences and diagrams, large, and the way through the steps. */
+/* The presenter view of a page of diagrams: it fills the screen, and its type grows with that. */
 
 const PRESENTED_TYPE = 18; // the size of the type (in pixels) on a screen of 1280 by 720; on others in proportion
 const LEAST_TYPE = 0.68; // of that size, however small the screen
 
-export class ComparisonPresenter {
-  constructor(comparison) {
-    this.comparison = comparison;
-    const { root, closed: signal } = comparison;
+export class Presented {
+  /** @param redraw draws the page anew, for type of another size */
+  constructor({ root, closed: signal }, redraw) {
+    this.redraw = redraw;
     this.root = root;
     document.addEventListener("keydown", (event) => event.key === "Escape" && this.isOn && this.leave(), { signal });
     document.addEventListener("fullscreenchange", () => this.fullscreenChanged(), { signal });
@@ -50,10 +50,5 @@ export class ComparisonPresenter {
     const size = `${(PRESENTED_TYPE * Math.max(LEAST_TYPE, share)).toFixed(2)}px`;
     document.documentElement.style.setProperty("font-size", size, "important");
     this.redraw();
-  }
-
-  redraw() {
-    this.comparison.layOut();
-    for (const { explorer } of this.comparison.running) explorer.redraw();
   }
 }

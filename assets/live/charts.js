@@ -1,0 +1,48 @@
+/* The small charts of a cluster: messages, how long they take, and how long snapshots take. */
+
+import { resolveColour } from "../explore/page/colours.js";
+import { setText } from "../explore/page/dom.js";
+
+const SIZE = { margin: { l: 4, r: 4, t: 6, b: 4 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" };
+const AXIS = { visible: false, fixedrange: true };
+
+export class Charts {
+  constructor(root) {
+    this.rooms = Object.fromEntries([...root.querySelectorAll("[data-chart]")].map((room) => [room.dataset.chart, room]));
+  }
+
+  show({ seconds, received, latency, snapshots, now }, palette) {
+    const from = Math.max(0, now - 60);
+    const done = snapshots.filter(({ took }) => took != null).reverse();
+    const last = (values) => values.findLast((value) => value != null);
+    const rate = last(received);
+    const took = last(latency);
+    const longest = done.at(-1)?.took;
+    this.line("received", seconds, received, palette, [from, now], rate == null ? "Messages a second" : `${rate.toLocaleString("en")} messages a second`);
+    this.line("latency", seconds, latency, palette, [from, now], took == null ? "How long messages take" : `Messages take ${milliseconds(took)}`);
+    const names = done.map(({ id }) => id);
+    const colours = done.map(({ status }) => resolveColour(status === "COMPLETED" ? "@s0" : "@bad", palette));
+    const bars = { type: "bar", x: names, y: done.map((own) => own.took), marker: { color: colours }, hoverinfo: "skip" };
+    this.draw("took", bars, { type: "category" }, longest == null ? "How long snapshots take" : `The last snapshot took ${milliseconds(longest)}`);
+  }
+
+  line(name, x, y, palette, range, words) {
+    const line = { color: resolveColour("@accent", palette), width: 2 };
+    this.draw(name, { type: "scatter", mode: "lines", x, y, line, fill: "tozeroy", fillcolor: resolveColour("@accent/0.15", palette), hoverinfo: "skip" }, { range }, words);
+  }
+
+  draw(name, trace, xaxis, words) {
+    const room = this.rooms[name];
+    setText(room.previousElementSibling, words);
+    const { clientWidth: width, clientHeight: height } = room;
+    if (!width) return; // the presenter view hides it
+    const layout = { ...SIZE, width, height, xaxis: { ...AXIS, ...xaxis }, yaxis: { ...AXIS, rangemode: "tozero" } };
+    Plotly.react(room, [trace], layout, { staticPlot: true });
+  }
+}
+
+/** A time in words: 12 ms, 1.4 s. */
+export function milliseconds(value) {
+  if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;
+  return `${value >= 10 ? Math.round(value) : value.toFixed(1)} ms`;
+}

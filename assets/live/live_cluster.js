@@ -1,0 +1,271 @@
+/* The hub of the page Live: a window that follows a cluster, or looks back, and the buttons that act on the cluster. */
+
+import { Diagram } from "../explore/diagram/diagram.js";
+import { showSigns } from "../explore/diagram/signs.js";
+import { enlarge, magnification, painted, schemeOf } from "../explore/page/colours.js";
+import { el, fillMenu, refill, setText } from "../explore/page/dom.js";
+import { keepsKeys } from "../explore/page/keys.js";
+import { Presented } from "../explore/page/presented.js";
+import { Outbox } from "../explore/run/outbox.js";
+import { Charts } from "./charts.js";
+import { Frames } from "./frames.js";
+import { Panel } from "./panel.js";
+
+const NARROW = 700; // pixels: in a narrower room time runs down
+const USUAL_WIDTH = 10; // seconds
+const OVER = { ended: "The cluster has ended.", failed: "" };
+const NO_EVENTS = { within: () => [], lane: [] }; // nothing in the diagram is asked about: Explore does that
+
+/** To the diagram it is what an explorer is: `root`, `closed`, `transport`, `notify` and `pick`. */
+export class LiveCluster {
+  constructor(root) {
+    this.root = root;
+    this.closing = new AbortController();
+    this.closed = this.closing.signal;
+    this.end = null; // seconds: where the diagram ends; null: it follows
+    this.width = USUAL_WIDTH;
+    const find = (what) => root.querySelector(what);
+    this.said = find(".cc-live-said");
+    this.time = find(".cc-live-time");
+    this.marks = find(".cc-live-marks");
+    this.position = find(".cc-live-position");
+    this.widths = find(".cc-live-width select");
+    this.menu = find(".cc-live-menu");
+    this.notice = find(".cc-notice");
+    this.buttons = Object.fromEntries([...root.querySelectorAll("[data-wish]")].map((button) => [button.dataset.wish, button]));
+    this.transport = { moveBy: (steps) => this.moveBy(steps) };
+    this.diagram = new Diagram(this);
+    this.panel = new Panel(root, (wish) => this.submit(wish));
+    this.charts = new Charts(root);
+    this.presenter = new Presented(this, () => this.redraw());
+    this.frames = new Frames(() => this.address(), (frame) => this.take(frame), (problem) => this.lost(problem), this.closed);
+    this.listen();
+  }
+
+  listen() {
+    const { buttons, closed: signal } = this;
+    const acts = {
+      present: () => this.presenter.toggle(),
+      follow: () => this.toggle(),
+      explore: () => this.carry("explore"),
+      traces: () => this.carry("traces"),
+      snapshot: () => this.submit({ do: "snapshot" }),
+      restore: () => this.submit({ do: "restore" }),
+      sever: () => this.submit({ do: "sever", channels: this.panel.chosen }),
+      mend: () => this.submit({ do: "mend", channels: this.panel.chosen }),
+      stop: () => this.submit({ do: "stop" }),
+      another: () => this.submit({ do: "another" }),
+    };
+    this.acts = acts;
+    for (const [wish, button] of Object.entries(buttons)) button.addEventListener("click", acts[wish]);
+    this.time.addEventListener("input", () => this.lookBack(Number(this.time.value)));
+    this.widths.addEventListener("change", () => this.show(() => (this.width = Number(this.widths.value))));
+    this.notice.querySelector(".cc-notice-close").addEventListener("click", () => (this.notice.hidden = true));
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    document.addEventListener("pointerdown", (event) => this.menu.contains(event.target) || (this.menu.hidden = true), { capture: true, signal });
+    window.addEventListener("resize", () => this.frames.soon(), { signal });
+  }
+
+  /** Take what Python sent: which cluster it is, and what this browser may do. */
+  receive(data, setStateValue) {
+    this.send = (entries) => setStateValue("outbox", entries);
+    if (this.data?.run !== data.run) Object.assign(this, { frame: null, end: null });
+    this.data = data;
+    this.outbox ??= new Outbox(data.ack);
+    this.outbox.acknowledge(data.ack);
+    this.showPending();
+    this.palette = data.palettes[schemeOf(this.root)];
+    this.root.dataset.scheme = schemeOf(this.root);
+    setText(this.root.querySelector(".cc-title"), data.title);
+    if (!this.widths.options.length) fillMenu(this.widths, data.widths.map((width) => [String(width), `${width} s`]));
+    this.widths.value = String(this.width);
+    const { notice } = data;
+    if (notice && notice.seq !== this.noticed) {
+      this.noticed = notice.seq;
+      this.tell(notice.text);
+    }
+    if (this.frame) this.draw(this.frame);
+    this.showActs();
+    this.frames.soon();
+    if (!this.hasBegun && new URLSearchParams(location.search).get("view") === "present") this.presenter.enter();
+    this.hasBegun = true;
+    this.root.dataset.ack = data.ack;
+  }
+
+  showPending() {
+    this.root.toggleAttribute("data-pending", this.outbox.waiting.length > 0);
+  }
+
+  submit(wish) {
+    this.menu.hidden = true;
+    this.send(this.outbox.add({ ...wish, run: this.data.run }, 0, 0, 0));
+    this.showPending();
+  }
+
+  tell(text) {
+    setText(this.notice.querySelector(".cc-notice-text"), text);
+    this.notice.hidden = false;
+  }
+
+  lost(problem) {
+    if (problem) setText(this.said, problem);
+    this.root.toggleAttribute("data-lost", problem !== null);
+  }
+
+  // ------------------------------------------------------------------ which seconds
+
+  get orientation() {
+    return this.diagram.node.clientWidth < NARROW && innerHeight > 480 ? "down" : "right";
+  }
+
+  /** The address of the frame that is wanted; null once all of a cluster that is over is on show. */
+  address() {
+    if (!this.data) return null;
+    const place = new URLSearchParams({ width: this.width, orientation: this.orientation, ...(this.end === null ? {} : { end: this.end.toFixed(2) }) });
+    return `${this.data.frames_url}/${this.data.run}?${place}`;
+  }
+
+  /** Show another place at once. */
+  show(change) {
+    change();
+    this.showWay();
+    this.frames.soon();
+  }
+
+  lookBack(end) {
+    const { now } = this.frame ?? { now: 0 };
+    this.show(() => (this.end = end >= now - 0.15 && this.frame?.state === "running" ? null : end));
+  }
+
+  toggle() {
+    if (!this.frame) return;
+    this.show(() => (this.end = this.end === null ? this.frame.end ?? this.frame.now : null));
+  }
+
+  moveBy(steps) {
+    if (!this.frame) return;
+    const end = (this.end ?? this.frame.now) + (steps * this.width) / 4;
+    this.lookBack(Math.max(0, Math.min(end, this.frame.now)));
+  }
+
+  /** Take the seconds on show to another page. */
+  carry(where) {
+    if (this.frame?.begin !== undefined) this.submit({ do: where, begin: this.frame.begin, end: this.frame.end });
+  }
+
+  // ------------------------------------------------------------------ a frame
+
+  take(frame) {
+    const isNew = frame.state !== this.frame?.state;
+    this.frame = frame;
+    this.draw(frame);
+    if (isNew) this.showActs();
+  }
+
+  draw(frame) {
+    const scheme = schemeOf(this.root);
+    this.root.dataset.scheme = scheme;
+    this.palette = this.data.palettes[scheme];
+    this.panel.show(frame, this.data.may_act);
+    if (frame.figure) this.drawDiagram(frame);
+    if (frame.seconds) this.charts.show(frame, this.palette);
+    this.showWay();
+    setText(this.said, this.sentence(frame));
+    this.root.dataset.state = frame.state;
+    this.root.dataset.ready = "true";
+  }
+
+  drawDiagram(frame) {
+    const { node } = this.diagram;
+    const figure = enlarge(painted(frame.figure, this.palette), magnification(node));
+    const position = frame.end;
+    const scene = { ...frame, first: frame.last, until: frame.last, steps: [{ position }] };
+    this.diagram.draw(figure, this.palette, `${this.data.run} ${frame.begin} ${this.orientation}`, scene, NO_EVENTS, frame.last);
+    showSigns(this.root.querySelector(".cc-signs"), frame.signs, "run");
+  }
+
+  sentence({ state, problem, said, now, end }) {
+    if (state === "starting") return "The processes are starting …";
+    if (state !== "running" && this.end === null) return problem || OVER[state] || said;
+    if (said) return said;
+    return end < 1 || now < 1 ? "The cluster has begun." : "The processes send each other messages. Take a snapshot, or kill one.";
+  }
+
+  showWay() {
+    const { frame } = this;
+    if (!frame) return;
+    const isOver = frame.state === "ended" || frame.state === "failed";
+    const end = this.end ?? frame.now;
+    this.time.max = Math.max(frame.now, 0.1).toFixed(1);
+    this.time.value = end;
+    this.time.setAttribute("aria-valuetext", `${end.toFixed(1)} seconds`);
+    setText(this.buttons.follow, this.end === null ? "Pause" : isOver ? "To the end" : "Follow");
+    this.root.toggleAttribute("data-follows", this.end === null);
+    const every = frame.every > 1 ? `, 1 of ${frame.every} messages drawn` : "";
+    setText(this.position, `${end.toFixed(1)} s of ${frame.now.toFixed(1)} s${every}`);
+    const place = (at) => `${((at / Math.max(frame.now, 0.1)) * 100).toFixed(2)}%`;
+    refill(this.marks, JSON.stringify([frame.marks?.length, frame.now]), () => (frame.marks ?? []).map(([at, kind]) => el("i", { "data-kind": kind, style: `left: ${place(at)}` })));
+  }
+
+  /** Which buttons there are: those of a cluster that runs, for who may act on it. */
+  showActs() {
+    const state = this.frame?.state ?? "starting";
+    const isOver = state === "ended" || state === "failed";
+    const acts = this.data.may_act && state === "running";
+    this.root.querySelectorAll("[data-acts]").forEach((node) => (node.hidden = !acts));
+    this.buttons.another.hidden = !isOver;
+    this.root.querySelector(".cc-live-watch").hidden = this.data.may_act || isOver;
+  }
+
+  // ------------------------------------------------------------------ the diagram and keys
+
+  notify() {
+    if (this.frame && !this.diagram.isWhole && this.end === null) this.toggle(); // somebody zooms
+  }
+
+  redraw() {
+    if (this.frame) this.draw(this.frame);
+    this.frames.soon();
+  }
+
+  /** A click on the line of a process: what can be done to it. */
+  pick({ kind, lane, clientX, clientY }) {
+    const name = kind === "line" ? this.frame?.processes[lane] : null;
+    if (!name || !this.data.may_act || this.frame.state !== "running") return;
+    const others = this.frame.processes.filter((other) => other !== name);
+    const item = (words, wish) => el("button", { type: "button", role: "menuitem", onclick: () => this.submit(wish) }, words);
+    this.menu.replaceChildren(
+      item(`Snapshot from ${name}`, { do: "snapshot", node: name }),
+      item(`Kill ${name}`, { do: "kill", node: name }),
+      item(`Sever all channels to ${name}`, { do: "sever", channels: others.map((other) => `${other}->${name}`) }),
+      item(`Mend all channels to ${name}`, { do: "mend", channels: others.map((other) => `${other}->${name}`) }),
+    );
+    this.menu.hidden = false;
+    const room = this.menu.parentElement.getBoundingClientRect();
+    const { width, height } = this.menu.getBoundingClientRect();
+    this.menu.style.left = `${Math.max(0, Math.min(clientX - room.left, room.width - width))}px`;
+    this.menu.style.top = `${Math.max(0, Math.min(clientY - room.top, room.height - height))}px`;
+    this.menu.firstElementChild.focus();
+  }
+
+  key(event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && !this.menu.hidden) {
+      this.menu.hidden = true;
+      return;
+    }
+    if (keepsKeys(event.target)) return;
+    const acts = { " ": "follow", p: "present", s: "snapshot" };
+    const act = acts[event.key];
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === " " && event.target.closest?.("button")) return; // it presses the button
+    if (act && !this.buttons[act].closest("[hidden]")) this.acts[act]();
+    else if (move) this.moveBy(move);
+    else return;
+    event.preventDefault();
+  }
+
+  close() {
+    this.closing.abort();
+  }
+}

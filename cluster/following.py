@@ -1,0 +1,171 @@
+"""An index of the event logs of a run, which grows with them: any stretch of the run can be read at once.
+
+Of each line only its time, its place in the file and the number of the last message are kept, so a long run takes
+little memory. The few lines that tell of snapshots, faults and recoveries are kept whole.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from cluster.event_log import Entry
+from cluster.system import System
+from sim.core.model import (
+    COMMITTED,
+    CRASH,
+    DECISION,
+    DOWN,
+    JOIN,
+    LEAVE,
+    RECEIVE,
+    RECORD,
+    RECOVERY,
+    RESTORE,
+    UP,
+)
+
+MARKS = frozenset({RECORD, DECISION, COMMITTED, CRASH, RECOVERY, RESTORE, DOWN, UP, JOIN, LEAVE})
+MOST_MARKS = 20_000  # lines that are kept whole; older ones are forgotten
+SAMPLED = 16  # of so many receipts one is asked how long its message took
+MOST_AT_ONCE = 32_000_000  # bytes of a log that are read in one look
+_MARK_WORDS = tuple(f'"{kind}",'.encode() for kind in sorted(MARKS))
+_RECEIVE_WORD = f'"{RECEIVE}",'.encode()
+
+
+class LogIndex:
+    """The lines of one log, by their number. Times are in time units, as in the log."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.times = array("d")
+        self.sent = array("q")
+        self._begins = array("q")  # where each line begins
+        self._end = 0  # of the last whole line
+
+    @property
+    def size(self) -> int:
+        """The bytes of the whole lines."""
+        return self._end
+
+    def look(self) -> list[bytes]:
+        """Take in the whole lines that have come since the last look."""
+        with self._path.open("rb") as file:
+            file.seek(self._end)
+            content = file.read(MOST_AT_ONCE)
+        lines = content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
+        for line in lines:
+            time = float(line.split(b",", 2)[1])
+            self.times.append(max(time, self.times[-1] if self.times else time))  # a clock may be set back
+            self.sent.append(int(line[line.rfind(b",") + 1 : -2]))
+            self._begins.append(self._end)
+            self._end += len(line)
+        return lines
+
+    def read(self, first: int, last: int) -> list[Entry]:
+        """The lines `first` to `last` - 1."""
+        if first >= last:
+            return []
+        end = self._begins[last] if last < len(self._begins) else self._end
+        with self._path.open("rb") as file:
+            file.seek(self._begins[first])
+            content = file.read(end - self._begins[first])
+        return [Entry(*json.loads(line)) for line in content.splitlines()]
+
+
+class Follower:
+    """The logs in `folder` of the run of a system, as they grow.
+
+    `receipts` counts the messages received in each second of the run, and `latencies` holds how long some of them took,
+    in seconds. `marks` are the lines that tell of snapshots, faults and recoveries, in the order in which they were
+    read.
+    """
+
+    def __init__(self, folder: Path, system: System) -> None:
+        self._folder, self.system, self.unit = folder, system, system.unit
+        self.logs: dict[int, LogIndex] = {}
+        self.lines = 0
+        self.marks: deque[Entry] = deque(maxlen=MOST_MARKS)
+        self.receipts: Counter[int] = Counter()
+        self.latencies: dict[int, list[float]] = {}
+        self._received = 0
+
+    @property
+    def size(self) -> int:
+        """The bytes that were read."""
+        return sum(log.size for log in self.logs.values())
+
+    @property
+    def now(self) -> float:
+        """The time of the last line, in seconds since the cluster began."""
+        return max((log.times[-1] for log in self.logs.values() if log.times), default=0.0) * self.unit
+
+    def look(self) -> bool:
+        """Take in what has come since the last look. Returns whether anything has."""
+        before = self.lines
+        for number in range(len(self.system.processes) + 1):  # the last one is the controller's
+            path = self._folder / f"{number}.log"
+            if number not in self.logs and path.exists():
+                self.logs[number] = LogIndex(path)
+        sampled: list[Entry] = []
+        for log in self.logs.values():
+            for line in log.look():
+                self.lines += 1
+                if _RECEIVE_WORD in line:
+                    self._received += 1
+                    self.receipts[int(float(line.split(b",", 2)[1]) * self.unit)] += 1
+                    if self._received % SAMPLED == 1:
+                        sampled.append(Entry(*json.loads(line)))
+                if any(word in line for word in _MARK_WORDS):
+                    entry = Entry(*json.loads(line))
+                    if any(row[2] in MARKS for row in entry.rows):
+                        self.marks.append(entry)
+        for entry in sampled:
+            self._note_latency(entry)
+        return self.lines != before
+
+    def _note_latency(self, entry: Entry) -> None:
+        for row in entry.rows:
+            send = self.sending(row[5]) if row[2] == RECEIVE else None
+            if send is not None and send.time <= entry.time:
+                took = (entry.time - send.time) * self.unit
+                self.latencies.setdefault(int(entry.time * self.unit), []).append(took)
+
+    def sending(self, message: int) -> Entry | None:
+        """The line that sent a message (None: it has not been read). Ids say who sent it (cluster/site.py)."""
+        names = len(self.system.names)
+        log = self.logs.get(min(message % names, len(self.system.processes)))
+        number = message // names + 1
+        if log is None:
+            return None
+        at = bisect_left(log.sent, number)
+        return log.read(at, at + 1)[0] if at < len(log.sent) else None
+
+    def most_recent(self, begin: float, end: float, most: int) -> float:
+        """The time from which on at most about `most` lines lie before `end`, but not before `begin`; in seconds."""
+        low, high = begin, end
+        if self._lines_between(begin, end) <= most:
+            return begin
+        for _ in range(30):
+            middle = (low + high) / 2
+            if self._lines_between(middle, end) > most:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def _lines_between(self, begin: float, end: float) -> int:
+        return sum(last - first for _, first, last in self._between(begin, end))
+
+    def _between(self, begin: float, end: float) -> Iterator[tuple[LogIndex, int, int]]:
+        for log in self.logs.values():
+            yield log, bisect_left(log.times, begin / self.unit), bisect_right(log.times, end / self.unit)
+
+    def entries(self, begin: float, end: float) -> list[Entry]:
+        """The lines from `begin` to `end`, in seconds, in an order that happened-before allows."""
+        found = [entry for log, first, last in self._between(begin, end) for entry in log.read(first, last)]
+        return sorted(found, key=lambda entry: (entry.clock, entry.actor))

@@ -1,0 +1,183 @@
+"""A stretch of a live run as an execution, as diagrams take it: what its logs say from one time to another.
+
+An execution begins with the first event of each process, so the events of the stretch are numbered anew; they keep the
+names that they have in the run. What began before the stretch and reaches into it is told as well: a message that is on
+its way then, a snapshot under way, a process that is down, a channel that is severed. Of many messages only a share is
+drawn, with all that snapshots have recorded in channels.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cluster.event_log import Entry
+from cluster.following import Follower
+from sim.core.log import Log
+from sim.core.model import (
+    APPLICATION_KINDS,
+    COMMITTED,
+    CONTROL_RECEIVE,
+    CONTROL_SEND,
+    CRASH,
+    DECISION,
+    DOWN,
+    INTERNAL,
+    JOIN,
+    LEAVE,
+    MARKER_RECEIVE,
+    MARKER_SEND,
+    NOTED,
+    PUT_BACK,
+    RECEIVE,
+    RECORD,
+    RECORDED,
+    RECOVERY,
+    RESTORE,
+    SEND,
+    TIMER,
+    UP,
+    label_of,
+)
+from sim.run.execution import Execution
+
+MOST_LINES = 6_000  # that are read for a stretch; a longer one begins later
+MOST_MESSAGES = 90  # that are drawn, beside those that a snapshot has recorded
+_PROCESS, _INDEX, _KIND, _CHANNEL, _PEER, _MESSAGE, _LABEL, _BODY, _SNAPSHOT = range(9)
+_TALK = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED})  # of services and with them
+_SENDS = frozenset({SEND, MARKER_SEND, CONTROL_SEND})
+_NEEDS_SEND = frozenset({RECEIVE, MARKER_RECEIVE, CONTROL_RECEIVE, RECORDED, PUT_BACK})
+
+Row = list[Any]
+
+
+class Stretch(NamedTuple):
+    """From `begin` to `end`, in seconds since the cluster began. One of `every` messages is in the execution."""
+
+    begin: float
+    end: float
+    every: int
+    execution: Execution
+
+
+def stretch(follower: Follower, begin: float, end: float, *, with_services: bool, whole: bool = False) -> Stretch:
+    """The run from `begin` to `end`, in seconds.
+
+    `with_services`: with what services and processes tell each other. `whole`: every message is in it.
+    """
+    begin = follower.most_recent(begin, end, MOST_LINES)
+    entries = follower.entries(begin, end)
+    every = 1 if whole else _share(entries)
+    kept = _recorded(entries)
+    drawn = [_thinned(entry, every, kept, with_services=with_services) for entry in entries]
+    known = [*_from_before(follower, begin, entries), *(entry for entry in drawn if entry.rows)]
+    known = [*_sends_before(follower, known), *known]
+    return Stretch(begin, end, every, _execution(follower, known))
+
+
+def _share(entries: Iterable[Entry]) -> int:
+    """Which share of the messages is drawn: one of so many."""
+    messages = {row[_MESSAGE] for entry in entries for row in entry.rows if row[_KIND] in (SEND, RECEIVE)}
+    return -(-len(messages) // MOST_MESSAGES) or 1
+
+
+def _recorded(entries: Iterable[Entry]) -> set[int]:
+    """The messages that snapshots have recorded in channels, or recoveries have put back."""
+    return {row[_MESSAGE] for entry in entries for row in entry.rows if row[_KIND] in (RECORDED, PUT_BACK)}
+
+
+def _thinned(entry: Entry, every: int, kept: set[int], *, with_services: bool) -> Entry:
+    """The line without the messages that are not drawn."""
+
+    def is_drawn(row: Row) -> bool:
+        if row[_KIND] in _TALK:
+            return with_services
+        if row[_KIND] in (SEND, RECEIVE):
+            number = row[_MESSAGE]
+            return every == 1 or number in kept or number * 2654435761 % 2**32 % every == 0  # as if drawn by lot
+        return row[_KIND] != INTERNAL or every == 1
+
+    return entry._replace(rows=[row for row in entry.rows if is_drawn(row)])
+
+
+def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> list[Entry]:
+    """What has happened before `begin` and is not over then, each as a line of its own."""
+    told = {row[_SNAPSHOT] for entry in entries for row in entry.rows if row[_SNAPSHOT] is not None}
+    found: dict[tuple[Any, ...], Entry] = {}
+    for entry in follower.marks:
+        if entry.time * follower.unit >= begin:
+            continue
+        for row in entry.rows:
+            kind, about = row[_KIND], row[_CHANNEL] if row[_KIND] in (DOWN, UP) else row[_PROCESS]
+            own = entry._replace(rows=[row])
+            if kind in (RECORD, DECISION, COMMITTED) and row[_SNAPSHOT] in told:
+                found[kind, about, row[_SNAPSHOT]] = own
+            elif kind in (CRASH, DOWN, LEAVE):
+                found[kind, about] = own
+            elif kind in (RESTORE, UP, JOIN):
+                found.pop(({RESTORE: CRASH, UP: DOWN, JOIN: LEAVE}[kind], about), None)
+    return sorted(found.values(), key=lambda entry: (entry.clock, entry.actor))
+
+
+def _sends_before(follower: Follower, entries: Sequence[Entry]) -> list[Entry]:
+    """The lines of the sends that lie before all `entries`, of messages that these tell of."""
+    rows = [row for entry in entries for row in entry.rows]
+    sent = {row[_MESSAGE] for row in rows if row[_KIND] in _SENDS}
+    missing = {row[_MESSAGE] for row in rows if row[_KIND] in _NEEDS_SEND} - sent - {None}
+    found = []
+    for number in sorted(missing):
+        entry = follower.sending(number)
+        own = [row for row in entry.rows if row[_KIND] in _SENDS and row[_MESSAGE] == number] if entry else []
+        if entry is not None and own:
+            found.append(entry._replace(rows=own))
+    return sorted(found, key=lambda entry: (entry.clock, entry.actor))
+
+
+def _execution(follower: Follower, entries: Sequence[Entry]) -> Execution:
+    """The lines as an execution, with times in seconds."""
+    scenario, engine = follower.system.scenario, follower.system.engine
+    log = Log()
+    numbers = _numbers(entries)
+    ids: dict[int, int] = {}
+    now = 0.0
+    for entry in entries:
+        rows = [own for row in entry.rows for own in _renumbered(row, numbers, ids)]
+        if rows:
+            now = max(now, entry.time * follower.unit)  # a step is not earlier than the one before
+            for row in rows:
+                log.rows += row
+            log.ends.append(len(log.rows))
+            log.times.append(now)
+    return Execution(scenario, engine, log, {}, {}, engine.initial())
+
+
+def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:
+    """By process: the numbers in the run of its events that are in the stretch, ascending."""
+    found: dict[str, set[int]] = {}
+    for entry in entries:
+        for row in entry.rows:
+            if row[_KIND] in APPLICATION_KINDS:
+                found.setdefault(row[_PROCESS], set()).add(row[_INDEX])
+    return {process: sorted(own) for process, own in found.items()}
+
+
+def _renumbered(row: Row, numbers: Mapping[str, list[int]], ids: dict[int, int]) -> list[Row]:
+    """The row with the numbers that its event and its message have in the stretch; nothing where it needs more."""
+    row = list(row)
+    kind, process = row[_KIND], row[_PROCESS]
+    if row[_MESSAGE] is not None:
+        if kind in _SENDS:
+            ids[row[_MESSAGE]] = len(ids)
+        elif row[_MESSAGE] not in ids:
+            return []
+        row[_MESSAGE] = ids[row[_MESSAGE]]
+    if kind in APPLICATION_KINDS:
+        row[_LABEL] = row[_LABEL] or label_of(process, row[_INDEX], None)
+    if kind == RECOVERY:
+        row[_BODY] = {**row[_BODY]}
+    if row[_INDEX] is not None:
+        row[_INDEX] = bisect_right(numbers.get(process, []), row[_INDEX])
+    if kind == RECEIVE and row[_PEER] is not None:
+        row[_PEER] = bisect_right(numbers.get(row[_CHANNEL].partition("->")[0], []), row[_PEER])
+    return [row]

@@ -1,0 +1,33 @@
+"""The frames of the live cluster: `/live/frames/{id}?end=&width=&orientation=&services=`, asked for by every browser.
+
+Whoever may open the page may watch. A browser that has a frame already sends its mark, and is told that it is new.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from views.addresses import below_base
+from views.live_frame import Frames, read_place
+from views.live_runs import LIVE, LiveRun
+
+_FRAMES: WeakKeyDictionary[LiveRun, Frames] = WeakKeyDictionary()
+
+
+def _serve(request: Request) -> Response:
+    run = LIVE.find(request.path_params["run"])
+    if run is None:
+        return PlainTextResponse("This cluster is not there any more; reload the page.", 404)
+    mark, content = _FRAMES.setdefault(run, Frames(run)).frame(read_place(request.query_params))
+    headers = {"ETag": f'"{mark}"', "Cache-Control": "no-cache", "Content-Encoding": "gzip"}
+    if request.headers.get("if-none-match") == f'"{mark}"':
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+URL = below_base("/live/frames")
+ROUTES = [Route(f"{URL}/{{run}}", _serve)]

@@ -1,0 +1,128 @@
+"""A stretch of the live run for the other pages: a scenario for Explore, an event table for Traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow
+
+from cluster.stretch import MOST_LINES, Stretch, stretch
+from pipeline.store.data_root import free_name, new_folder_path
+from pipeline.store.folder import Store
+from pipeline.store.manifest import TRACE
+from pipeline.store.schema import TRACE_TYPES, arrow_schema
+from sim import VERSION
+from sim.core.errors import InputError
+from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, MARKER, MARKER_RECEIVE, RECORD, SEND, MessageReference
+from sim.document.scenario import Initiation, Scenario
+from sim.exchange.reconstruct import reconstruct
+from sim.run.execution import Execution
+from sim.run.snapshots import snapshots_of
+from views.budget import run_of
+from views.live_runs import LiveRun
+
+MOST_EVENTS = 1_500  # of a stretch that is opened in Explore
+WITH_SNAPSHOTS = "chandy_lamport"
+
+
+def scenario_of(run: LiveRun, begin: float, end: float) -> Scenario:
+    """The run from `begin` to `end`, in seconds, as a scenario to be opened in Explore. Raises InputError.
+
+    Its messages, and under Chandy-Lamport its snapshots, are those of the run.
+    """
+    own = _stretch(run, begin, end)
+    processes = own.execution.scenario.processes
+    events = [row for row in own.execution.events if row.kind in APPLICATION_KINDS]
+    if len(events) > MOST_EVENTS:
+        raise InputError(f"{len(events):,} events are more than Explore shows of a stretch; show fewer seconds")
+    scenario = replace(reconstruct(own.execution.events, processes, "live"), title=_title(run, own))
+    if own.execution.scenario.algorithm != WITH_SNAPSHOTS:
+        return scenario
+    return _with_snapshots(scenario, own.execution)
+
+
+def _with_snapshots(scenario: Scenario, execution: Execution) -> Scenario:
+    """The scenario with those snapshots of the run that it takes at the same cut."""
+    shift = next(row.time for row in execution.events if row.kind == SEND or row.index) - min(
+        line.at for line in scenario.script
+    )
+    known = {edge.name for edge in scenario.channels}
+    found = scenario
+    for snapshot in snapshots_of(execution):
+        if set(snapshot.local) != set(scenario.processes):
+            continue
+        markers = [own for own in execution.flights if own.is_marker and own.send.snapshot_id == snapshot.id]
+        if {own.channel.name for own in markers} - known:
+            continue
+        planned = _planned(found, execution, snapshot.id, shift)
+        taken = {own.id: own for own in snapshots_of(run_of(planned))}.get(snapshot.id)
+        inside = {name: own.inside for name, own in snapshot.local.items()}
+        if taken is not None and inside == {name: own.inside for name, own in taken.local.items()}:
+            found = planned
+    return found
+
+
+def _planned(scenario: Scenario, execution: Execution, snapshot: str, shift: float) -> Scenario:
+    """The scenario with a snapshot begun when it was begun in the run, and markers that take as long as they took."""
+    rows = [row for row in execution.events if row.snapshot_id == snapshot]
+    told = {row.step for row in rows if row.kind == MARKER_RECEIVE}
+    starts = [
+        Initiation(snapshot, row.process, max(0.0, row.time - shift))
+        for row in rows
+        if row.kind == RECORD and row.step not in told
+    ]
+    delays = {
+        MessageReference(None, own.channel.name, MARKER, snapshot, 1): own.receive.time - own.send.time
+        for own in execution.flights
+        if own.is_marker and own.send.snapshot_id == snapshot and own.receive is not None
+    }
+    return replace(scenario, snapshots=(*scenario.snapshots, *starts), delays={**scenario.delays, **delays})
+
+
+def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
+    """Keep the run from `begin` to `end`, in seconds, as a data folder for Traces; gives its name. Raises InputError."""
+    own = _stretch(run, begin, end)
+    processes = own.execution.scenario.processes
+    rows = [row for row in own.execution.table if row.process in processes]
+    name = free_name(f"live-{own.begin:.0f}-to-{own.end:.0f}s")
+    about = {"format": "live", "from": own.begin, "to": own.end, "cluster": run.asked.title}
+    store = Store.create(new_folder_path(name), TRACE, about, owner)
+    try:
+        renumbered = [row._replace(row=number) for number, row in enumerate(rows)]
+        columns = {column: [getattr(row, column) for row in renumbered] for column in EVENT_TYPES}
+        store.write_part("events", "events", pyarrow.table(columns, schema=arrow_schema(EVENT_TYPES)))
+        sends = [row for row in rows if row.kind == SEND]
+        trace = {
+            "run_id": 0, "name": _title(run, own), "source": "live", "format": "live", "first_line": 1,
+            "processes": list(processes), "events": sum(row.kind in APPLICATION_KINDS for row in rows),
+            "messages": len(sends), "unreceived": sum(row.peer_index is None for row in sends), "pairing": "given",
+            "exact": True, "unknown_channels": [], "gaps": 0, "notes": [], "problem": None, "version": VERSION,
+        }  # fmt: skip
+        store.write_part("traces", "traces", pyarrow.Table.from_pylist([trace], arrow_schema(TRACE_TYPES)))
+        store.finish()
+    except BaseException:
+        store.delete()
+        raise
+    return name
+
+
+def _stretch(run: LiveRun, begin: float, end: float) -> Stretch:
+    """The stretch with all its messages. Raises InputError where there is none, or it is too long."""
+    if run.follower is None or not 0 <= begin < end:
+        raise InputError("the cluster has not begun; wait until its processes have sent something")
+    with run.lock:
+        own = stretch(run.follower, begin, end, with_services=False, whole=True)
+    if own.begin > begin + 1e-9:
+        raise InputError(f"these seconds have more than {MOST_LINES:,} actions; show fewer seconds")
+    if not any(_sends(own.execution)):
+        raise InputError("nothing is sent in these seconds; show others")
+    return own
+
+
+def _sends(execution: Execution) -> Iterator[bool]:
+    return (row.kind == SEND for row in execution.events)
+
+
+def _title(run: LiveRun, own: Stretch) -> str:
+    return f"Live, {own.begin:.1f} to {own.end:.1f} s"
