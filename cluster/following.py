@@ -26,12 +26,13 @@ from sim.core.model import (
     RECORD,
     RECOVERY,
     RESTORE,
+    SNAPSHOT_COMPLETE,
     UP,
 )
 
-MARKS = frozenset({RECORD, DECISION, COMMITTED, CRASH, RECOVERY, RESTORE, DOWN, UP, JOIN, LEAVE})
+MARKS = frozenset({RECORD, SNAPSHOT_COMPLETE, DECISION, COMMITTED, CRASH, RECOVERY, RESTORE, DOWN, UP, JOIN, LEAVE})
 MOST_MARKS = 20_000  # lines that are kept whole; older ones are forgotten
-SAMPLED = 16  # of so many receipts one is asked how long its message took
+MOST_ASKED = 20  # messages of a look that are asked how long they took
 MOST_AT_ONCE = 32_000_000  # bytes of a log that are read in one look
 _MARK_WORDS = tuple(f'"{kind}",'.encode() for kind in sorted(MARKS))
 _RECEIVE_WORD = f'"{RECEIVE}",'.encode()
@@ -86,13 +87,12 @@ class Follower:
     """
 
     def __init__(self, folder: Path, system: System) -> None:
-        self._folder, self.system, self.unit = folder, system, system.unit
+        self.folder, self.system, self.unit = folder, system, system.unit
         self.logs: dict[int, LogIndex] = {}
         self.lines = 0
         self.marks: deque[Entry] = deque(maxlen=MOST_MARKS)
         self.receipts: Counter[int] = Counter()
         self.latencies: dict[int, list[float]] = {}
-        self._received = 0
 
     @property
     def size(self) -> int:
@@ -108,24 +108,22 @@ class Follower:
         """Take in what has come since the last look. Returns whether anything has."""
         before = self.lines
         for number in range(len(self.system.processes) + 1):  # the last one is the controller's
-            path = self._folder / f"{number}.log"
+            path = self.folder / f"{number}.log"
             if number not in self.logs and path.exists():
                 self.logs[number] = LogIndex(path)
-        sampled: list[Entry] = []
+        receipts: list[bytes] = []
         for log in self.logs.values():
             for line in log.look():
                 self.lines += 1
                 if _RECEIVE_WORD in line:
-                    self._received += 1
                     self.receipts[int(float(line.split(b",", 2)[1]) * self.unit)] += 1
-                    if self._received % SAMPLED == 1:
-                        sampled.append(Entry(*json.loads(line)))
+                    receipts.append(line)
                 if any(word in line for word in _MARK_WORDS):
                     entry = Entry(*json.loads(line))
                     if any(row[2] in MARKS for row in entry.rows):
                         self.marks.append(entry)
-        for entry in sampled:
-            self._note_latency(entry)
+        for line in receipts[:: len(receipts) // MOST_ASKED + 1]:
+            self._note_latency(Entry(*json.loads(line)))
         return self.lines != before
 
     def _note_latency(self, entry: Entry) -> None:

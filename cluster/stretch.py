@@ -33,9 +33,9 @@ from sim.core.model import (
     RECEIVE,
     RECORD,
     RECORDED,
-    RECOVERY,
     RESTORE,
     SEND,
+    SNAPSHOT_COMPLETE,
     TIMER,
     UP,
     label_of,
@@ -64,7 +64,8 @@ class Stretch(NamedTuple):
 def stretch(follower: Follower, begin: float, end: float, *, with_services: bool, whole: bool = False) -> Stretch:
     """The run from `begin` to `end`, in seconds.
 
-    `with_services`: with what services and processes tell each other. `whole`: every message is in it.
+    `with_services`: with what services and processes tell each other. `whole`: every message is in it, and its events
+    have no names but those that the processes gave them.
     """
     begin = follower.most_recent(begin, end, MOST_LINES)
     entries = follower.entries(begin, end)
@@ -73,7 +74,7 @@ def stretch(follower: Follower, begin: float, end: float, *, with_services: bool
     drawn = [_thinned(entry, every, kept, with_services=with_services) for entry in entries]
     known = [*_from_before(follower, begin, entries), *(entry for entry in drawn if entry.rows)]
     known = [*_sends_before(follower, known), *known]
-    return Stretch(begin, end, every, _execution(follower, known))
+    return Stretch(begin, end, every, _execution(follower, known, named=not whole))
 
 
 def _share(entries: Iterable[Entry]) -> int:
@@ -111,7 +112,7 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
         for row in entry.rows:
             kind, about = row[_KIND], row[_CHANNEL] if row[_KIND] in (DOWN, UP) else row[_PROCESS]
             own = entry._replace(rows=[row])
-            if kind in (RECORD, DECISION, COMMITTED) and row[_SNAPSHOT] in told:
+            if kind in (RECORD, SNAPSHOT_COMPLETE, DECISION, COMMITTED) and row[_SNAPSHOT] in told:
                 found[kind, about, row[_SNAPSHOT]] = own
             elif kind in (CRASH, DOWN, LEAVE):
                 found[kind, about] = own
@@ -134,7 +135,7 @@ def _sends_before(follower: Follower, entries: Sequence[Entry]) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.clock, entry.actor))
 
 
-def _execution(follower: Follower, entries: Sequence[Entry]) -> Execution:
+def _execution(follower: Follower, entries: Sequence[Entry], *, named: bool) -> Execution:
     """The lines as an execution, with times in seconds."""
     scenario, engine = follower.system.scenario, follower.system.engine
     log = Log()
@@ -142,7 +143,7 @@ def _execution(follower: Follower, entries: Sequence[Entry]) -> Execution:
     ids: dict[int, int] = {}
     now = 0.0
     for entry in entries:
-        rows = [own for row in entry.rows for own in _renumbered(row, numbers, ids)]
+        rows = [own for row in entry.rows for own in _renumbered(row, numbers, ids, named=named)]
         if rows:
             now = max(now, entry.time * follower.unit)  # a step is not earlier than the one before
             for row in rows:
@@ -162,7 +163,7 @@ def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:
     return {process: sorted(own) for process, own in found.items()}
 
 
-def _renumbered(row: Row, numbers: Mapping[str, list[int]], ids: dict[int, int]) -> list[Row]:
+def _renumbered(row: Row, numbers: Mapping[str, list[int]], ids: dict[int, int], *, named: bool) -> list[Row]:
     """The row with the numbers that its event and its message have in the stretch; nothing where it needs more."""
     row = list(row)
     kind, process = row[_KIND], row[_PROCESS]
@@ -172,10 +173,8 @@ def _renumbered(row: Row, numbers: Mapping[str, list[int]], ids: dict[int, int])
         elif row[_MESSAGE] not in ids:
             return []
         row[_MESSAGE] = ids[row[_MESSAGE]]
-    if kind in APPLICATION_KINDS:
+    if kind in APPLICATION_KINDS and named:
         row[_LABEL] = row[_LABEL] or label_of(process, row[_INDEX], None)
-    if kind == RECOVERY:
-        row[_BODY] = {**row[_BODY]}
     if row[_INDEX] is not None:
         row[_INDEX] = bisect_right(numbers.get(process, []), row[_INDEX])
     if kind == RECEIVE and row[_PEER] is not None:

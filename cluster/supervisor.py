@@ -496,7 +496,7 @@ class Supervisor:
     def _decided(self, snapshot: str, body: Any) -> None:
         status = Status.EXPIRED if body["outcome"] == EXPIRED else Status.FAILED
         reason = body["reason"] + (f": {body['detail']}" if body["detail"] else "")
-        self._end(snapshot, self._given_up.get(snapshot, status), reason)
+        self._end(snapshot, self._given_up.get(snapshot, status), self.system.in_seconds(reason))
 
     def _deleted(self, snapshot: str, body: Any) -> None:
         own = self.store.registry.snapshot(snapshot)

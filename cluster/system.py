@@ -14,6 +14,7 @@ from sim.core.model import Channel
 from sim.core.recovery import ON_CRASH, RecoveryPlan
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.validate import may_initiate
+from sim.services.coordinator import Coordinator
 
 LIVE_FAULTS = ("crash", "restart", "sever", "mend", "join", "leave")
 _FOREVER = 1e9  # time units: longer than any cluster runs
@@ -131,6 +132,14 @@ class System:
     def initiators(self) -> list[str]:
         """The processes or services that may start a snapshot."""
         return may_initiate(self.scenario)
+
+    def in_seconds(self, words: str) -> str:
+        """What a coordinator says of its timeout, in seconds instead of time units."""
+        for service in self.engine.services:
+            if isinstance(service, Coordinator):
+                units = service.settings.timeout
+                return words.replace(f" within {units:g}", f" within {self.seconds(units):g} s")
+        return words
 
     def seconds(self, units: float) -> float:
         """So many time units in seconds (an infinite number of them: infinite)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -32,6 +33,7 @@ KEPT = 40  # frames
 CHARTED_S = 60  # seconds that the charts show
 LISTED = 12  # snapshots
 MOST_SIGNS = 400  # on the line of the whole run
+_SHORT = re.compile(r"(snap-\d+)-\w+")  # the name of a snapshot, without the letters that only tell clusters apart
 _WORDS = {
     CRASH: "{process} has ended", RECOVERY: "everybody goes back to {snapshot}", DOWN: "{channel} is severed",
     UP: "{channel} is mended", JOIN: "{process} joins", LEAVE: "{process} leaves",
@@ -100,7 +102,7 @@ def document(run: LiveRun, place: Place) -> dict[str, Any]:
     follower = run.follower
     told = {
         "run": run.id, "state": run.state, "problem": run.problem, "now": round(run.now, 2), "epoch": run.epoch,
-        "nodes": [_node(node) for node in run.nodes],
+        "nodes": [_node(run, node) for node in run.nodes],
         "snapshots": [_snapshot(run, own) for own in run.snapshots[:LISTED]],
         "taken": len(run.snapshots),
     }  # fmt: skip
@@ -112,7 +114,7 @@ def document(run: LiveRun, place: Place) -> dict[str, Any]:
         marks = [(entry.time * follower.unit, row) for entry in follower.marks for row in entry.rows]
         told |= _charts(follower, run.now)
     told["lines"] = follower.lines
-    told["marks"], told["said"] = _marks(marks), _said(marks, end)
+    told["marks"], told["said"] = _marks(marks), _said(follower, marks, end)
     return told | drawn(own, place)
 
 
@@ -123,13 +125,19 @@ def drawn(own: Stretch, place: Place) -> dict[str, Any]:
     return {
         "begin": round(own.begin, 3), "end": round(own.end, 3), "every": own.every,
         "figure": figure(scene, place.orientation, live=True),
-        "signs": signs(scene),
+        "signs": [sign for sign in signs(scene) if sign["key"] not in _hidden_signs(place)],
         "lanes": list(scene.lanes), "processes": list(scene.processes), "last": scene.last,
         "arrangement": {
             "hidden": [scene.lanes[lane] for lane in layout.ordered if lane not in layout.shown],
             "places": [layout.place(layout.seam(lane)) for lane in range(len(scene.lanes))],
         },
     }  # fmt: skip
+
+
+def _hidden_signs(place: Place) -> set[str]:
+    """The signs of what a live diagram does not draw."""
+    services = {"complete", "expired", "failed", "valid", "recovery"}
+    return {"in-process", "now"} | (set() if place.with_services else services)
 
 
 def scene_of(own: Stretch, place: Place) -> Scene:
@@ -140,8 +148,9 @@ def scene_of(own: Stretch, place: Place) -> Scene:
     return scene.arranged(Arrangement(hidden=tuple(services))).over((own.begin, own.begin + width * 1.02))
 
 
-def _node(node: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": node["node_id"], "status": node["status"], "epoch": node["epoch"]}
+def _node(run: LiveRun, node: Mapping[str, Any]) -> dict[str, Any]:
+    status = "ABSENT" if run.is_over else node["status"]
+    return {"name": node["node_id"], "status": status, "epoch": node["epoch"]}
 
 
 def _snapshot(run: LiveRun, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +179,7 @@ def _marks(marks: Iterable[tuple[float, list[Any]]]) -> list[list[Any]]:
     return found[-MOST_SIGNS:]
 
 
-def _said(marks: Iterable[tuple[float, list[Any]]], end: float) -> str:
+def _said(follower: Follower, marks: Iterable[tuple[float, list[Any]]], end: float) -> str:
     """The last thing that happened to snapshots, nodes or channels before `end`, in a sentence."""
     said = ""
     for at, row in sorted(marks, key=lambda own: own[0]):
@@ -178,10 +187,10 @@ def _said(marks: Iterable[tuple[float, list[Any]]], end: float) -> str:
             break
         process, _, kind, channel, _, _, _, body, snapshot = row
         if kind == DECISION and body["outcome"] != "complete":
-            said = f"{decision_words(snapshot, body)}"
+            said = follower.system.in_seconds(decision_words(snapshot, body))
         elif kind in _WORDS:
             said = _WORDS[kind].format(process=process, channel=channel, snapshot=snapshot or "the beginning")
         else:
             continue
         said = f"At {at:.1f} s: {said}."
-    return said
+    return _SHORT.sub(r"\1", said)

@@ -81,7 +81,7 @@ def _planned(scenario: Scenario, execution: Execution, snapshot: str, shift: flo
 
 
 def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
-    """Keep the run from `begin` to `end`, in seconds, as a data folder for Traces; gives its name. Raises InputError."""
+    """Keep the run from `begin` to `end`, in seconds, as a folder for Traces; gives its name. Raises InputError."""
     own = _stretch(run, begin, end)
     processes = own.execution.scenario.processes
     rows = [row for row in own.execution.table if row.process in processes]

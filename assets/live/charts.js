@@ -4,6 +4,7 @@ import { resolveColour } from "../explore/page/colours.js";
 import { setText } from "../explore/page/dom.js";
 
 const SIZE = { margin: { l: 4, r: 4, t: 6, b: 4 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" };
+const FEWEST_BARS = 12; // for which there is room
 const AXIS = { visible: false, fixedrange: true };
 
 export class Charts {
@@ -20,15 +21,14 @@ export class Charts {
     const longest = done.at(-1)?.took;
     this.line("received", seconds, received, palette, [from, now], rate == null ? "Messages a second" : `${rate.toLocaleString("en")} messages a second`);
     this.line("latency", seconds, latency, palette, [from, now], took == null ? "How long messages take" : `Messages take ${milliseconds(took)}`);
-    const names = done.map(({ id }) => id);
     const colours = done.map(({ status }) => resolveColour(status === "COMPLETED" ? "@s0" : "@bad", palette));
-    const bars = { type: "bar", x: names, y: done.map((own) => own.took), marker: { color: colours }, hoverinfo: "skip" };
-    this.draw("took", bars, { type: "category" }, longest == null ? "How long snapshots take" : `The last snapshot took ${milliseconds(longest)}`);
+    const bars = { type: "bar", x: [...done.keys()], y: done.map((own) => own.took), marker: { color: colours }, hoverinfo: "skip" };
+    this.draw("took", bars, { range: [-0.5, Math.max(done.length, FEWEST_BARS) - 0.5] }, longest == null ? "How long snapshots take" : `The last snapshot took ${milliseconds(longest)}`);
   }
 
   line(name, x, y, palette, range, words) {
     const line = { color: resolveColour("@accent", palette), width: 2 };
-    this.draw(name, { type: "scatter", mode: "lines", x, y, line, fill: "tozeroy", fillcolor: resolveColour("@accent/0.15", palette), hoverinfo: "skip" }, { range }, words);
+    this.draw(name, { type: "scatter", mode: "lines", connectgaps: true, x, y, line, fill: "tozeroy", fillcolor: resolveColour("@accent/0.15", palette), hoverinfo: "skip" }, { range }, words);
   }
 
   draw(name, trace, xaxis, words) {

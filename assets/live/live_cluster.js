@@ -11,7 +11,7 @@ import { Charts } from "./charts.js";
 import { Frames } from "./frames.js";
 import { Panel } from "./panel.js";
 
-const NARROW = 700; // pixels: in a narrower room time runs down
+const NARROW = 480; // pixels: in a narrower room time runs down
 const USUAL_WIDTH = 10; // seconds
 const OVER = { ended: "The cluster has ended.", failed: "" };
 const NO_EVENTS = { within: () => [], lane: [] }; // nothing in the diagram is asked about: Explore does that
@@ -199,6 +199,7 @@ export class LiveCluster {
     this.time.max = Math.max(frame.now, 0.1).toFixed(1);
     this.time.value = end;
     this.time.setAttribute("aria-valuetext", `${end.toFixed(1)} seconds`);
+    this.buttons.follow.hidden = isOver && this.end === null;
     setText(this.buttons.follow, this.end === null ? "Pause" : isOver ? "To the end" : "Follow");
     this.root.toggleAttribute("data-follows", this.end === null);
     const every = frame.every > 1 ? `, 1 of ${frame.every} messages drawn` : "";

@@ -299,7 +299,7 @@ class _EventTable(NamedTuple):
             closed=closed,
             began=min((step for _, step in starts), default=None),
             completed=completed,
-            slowest=max(done, key=done.__getitem__) if completed is not None else None,
+            slowest=max(done, key=done.__getitem__, default=None) if completed is not None else None,
             aborted=aborted,
             members=members,
             markers=sum(row.kind == MARKER_SEND for row in rows),
