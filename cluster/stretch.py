@@ -105,6 +105,12 @@ def _thinned(entry: Entry, every: int, kept: set[int], *, with_services: bool) -
 def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> list[Entry]:
     """What has happened before `begin` and is not over then, each as a line of its own."""
     told = {row[_SNAPSHOT] for entry in entries for row in entry.rows if row[_SNAPSHOT] is not None}
+    told -= {
+        row[_SNAPSHOT]
+        for entry in follower.marks
+        for row in entry.rows
+        if row[_KIND] in (DECISION, COMMITTED) and entry.time * follower.unit < begin
+    }
     found: dict[tuple[Any, ...], Entry] = {}
     for entry in follower.marks:
         if entry.time * follower.unit >= begin:
@@ -112,7 +118,7 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
         for row in entry.rows:
             kind, about = row[_KIND], row[_CHANNEL] if row[_KIND] in (DOWN, UP) else row[_PROCESS]
             own = entry._replace(rows=[row])
-            if kind in (RECORD, SNAPSHOT_COMPLETE, DECISION, COMMITTED) and row[_SNAPSHOT] in told:
+            if kind in (RECORD, SNAPSHOT_COMPLETE) and row[_SNAPSHOT] in told:
                 found[kind, about, row[_SNAPSHOT]] = own
             elif kind in (CRASH, DOWN, LEAVE):
                 found[kind, about] = own

@@ -149,7 +149,7 @@ def scene_of(own: Stretch, place: Place) -> Scene:
 
 
 def _node(run: LiveRun, node: Mapping[str, Any]) -> dict[str, Any]:
-    status = "ABSENT" if run.is_over else node["status"]
+    status = "ENDED" if run.is_over else node["status"]
     return {"name": node["node_id"], "status": status, "epoch": node["epoch"]}
 
 

@@ -4,7 +4,7 @@ import { el, fillMenu, refill } from "../explore/page/dom.js";
 import { milliseconds } from "./charts.js";
 
 const WORDS = {
-  STARTING: "starting", RUNNING: "runs", FAILED: "has ended", RECOVERING: "goes back", ABSENT: "is not there",
+  STARTING: "starting", RUNNING: "runs", FAILED: "has ended", ENDED: "has ended", RECOVERING: "goes back", ABSENT: "is not there",
   INITIATED: "begins", IN_PROGRESS: "under way", COMPLETED: "complete", EXPIRED: "expired", CANCELLED: "cancelled",
 };
 

@@ -1,0 +1,224 @@
+"""The page Live: a real cluster in a real browser; it is watched, acted on, killed in parts, and looked back at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.conftest import ExplorerPage
+from tests.e2e.layout import SIZES, faults
+from tests.e2e.test_accessibility import SCHEMES, issues
+from tests.tools import check_none
+
+pytestmark = pytest.mark.long
+PATIENCE_MS = 60_000  # until something has happened that takes a cluster a second or two
+
+
+class Live:
+    """What a person does on the page, in their words."""
+
+    def __init__(self, tab: ExplorerPage) -> None:
+        self.tab, self.page = tab, tab.page
+        self.root = tab.page.locator(".cc-live")
+
+    def open(self) -> None:
+        self.page.goto(f"{self.tab.url}/live")
+        self.page.wait_for_selector(
+            ".cc-live[data-ready=true] .main-svg, .st-key-live-start button", timeout=PATIENCE_MS
+        )
+
+    def start(self) -> None:
+        """A cluster of four runs, slowly, whatever was there before."""
+        self.open()
+        if self.page.get_by_role("button", name="Start another").is_visible():
+            self.press("Start another")
+        if not self.root.is_visible():
+            self.page.get_by_role("button", name="Start the cluster").click()
+        self.until_state("running")
+        self.page.wait_for_selector(".cc-live .main-svg")
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def until_state(self, state: str) -> None:
+        self.page.wait_for_selector(f".cc-live[data-state={state}]", timeout=PATIENCE_MS)
+
+    def snapshots(self) -> list[str]:
+        """What the list says of each, the newest first."""
+        return self.page.locator(".cc-live-snapshots li").all_inner_texts()
+
+    def until_snapshot(self, words: str, count: int | None = None) -> str:
+        """Wait until the newest snapshot is so; and until there are so many."""
+        first = self.page.locator(".cc-live-snapshots li").first
+        first.filter(has_text=words).wait_for(timeout=PATIENCE_MS)
+        if count is not None:
+            assert len(self.snapshots()) == count
+        return str(first.inner_text())
+
+    def until_all_run(self, life: int) -> None:
+        told = self.page.locator(".cc-live-nodes li").filter(has_text=re.compile(rf"runs\s*life {life}"))
+        told.nth(3).wait_for(timeout=PATIENCE_MS)
+
+    def end_shown(self) -> float:
+        """The time at the end of the diagram, in seconds."""
+        return float(self.page.locator(".cc-live-position").inner_text().split(" s")[0])
+
+
+@pytest.fixture
+def live(fresh_tab: ExplorerPage) -> Iterator[Live]:
+    own = Live(fresh_tab)
+    own.start()
+    yield own
+    own.page.set_viewport_size({"width": 1280, "height": 720})
+    own.open()
+    stop = own.page.get_by_role("button", name="Stop", exact=True)
+    if stop.is_visible():
+        stop.click()
+        own.until_state("ended")
+
+
+def test_a_node_is_killed_while_a_snapshot_runs_and_the_next_one_is_complete(live):
+    """Messages take up to 0.9 s, so the snapshot that is asked for first is under way when P2 ends."""
+    live.press("Take a snapshot")
+    live.press("Kill P2")
+    assert "P2" in live.until_snapshot("failed", count=1), "the reason names who has failed"
+    live.until_all_run(life=2)
+    assert "goes back to the beginning" in live.page.locator(".cc-live-said").inner_text()
+    live.press("Take a snapshot")
+    live.until_snapshot("complete", count=2)
+    live.page.wait_for_function("() => document.querySelector('.cc-live-said').textContent.includes('is complete')")
+    live.press("Kill P1")
+    live.until_all_run(life=3)
+    assert re.search(r"goes back to snap-\d+", live.page.locator(".cc-live-said").inner_text())
+
+
+def test_the_cut_appears_and_the_stretch_goes_to_explore_with_it(live):
+    live.page.keyboard.press("s")
+    live.until_snapshot("complete")
+    live.page.wait_for_function("""() => document.querySelector(".cc-live .cc-diagram").data.some(
+      ({ meta, visible }) => visible !== false && meta?.bends && meta?.snapshots)""")
+    live.press("Pause")
+    live.press("Open in Explore")
+    live.page.wait_for_selector(".cc[data-scene=live][data-ready=true]", timeout=PATIENCE_MS)
+    live.page.keyboard.press("End")
+    live.tab.tab("Record")
+    card = live.page.locator(".cc-card:not([hidden])")
+    assert "complete" in card.inner_text() and "snap-0001" in card.inner_text()
+    live.tab.tab("Cut")
+    live.page.get_by_text("This cut is consistent").wait_for()
+
+
+def test_a_stretch_goes_to_traces(live):
+    live.page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 3")
+    live.press("To Traces")
+    live.page.wait_for_selector(".cc[data-log][data-ready=true]", timeout=PATIENCE_MS)
+    assert live.page.locator(".cc-title").inner_text().startswith("Live, ")
+
+
+def test_one_looks_back_and_follows_again(live):
+    page = live.page
+    page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 4")
+    page.keyboard.press(" ")
+    page.wait_for_selector(".cc-live:not([data-follows])")
+    paused = live.end_shown()
+    page.wait_for_timeout(1500)
+    assert live.end_shown() == paused, "it stands still"
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(
+        "(at) => parseFloat(document.querySelector('.cc-live-position').textContent) < at", arg=paused
+    )
+    page.wait_for_function(
+        "(at) => Math.abs(document.querySelector('.cc-live .cc-diagram').layout.xaxis.range[1] - at) < 1",
+        arg=live.end_shown(),
+    )
+    page.get_by_role("slider", name="End of the diagram").fill("2")
+    assert live.end_shown() == 2.0
+    live.press("Follow")
+    page.wait_for_function(
+        "(at) => parseFloat(document.querySelector('.cc-live-position').textContent) > at", arg=paused + 1
+    )
+
+
+def test_a_severed_channel_lets_a_snapshot_expire_until_it_is_mended(live):
+    page = live.page
+    page.get_by_label("Channel", exact=True).select_option("All to P2")
+    live.press("Sever")
+    page.get_by_text("is severed").wait_for(timeout=PATIENCE_MS)
+    live.press("Take a snapshot")
+    assert "no word from P2 within 5 s" in live.until_snapshot("expired")
+    live.press("Mend")
+    page.get_by_text("is mended").wait_for(timeout=PATIENCE_MS)
+    live.press("Take a snapshot")
+    live.until_snapshot("complete")
+
+
+def test_somebody_else_watches_the_same_cluster(live, contexts):
+    other = Live(ExplorerPage(contexts["dark"].new_page(), live.tab.url))
+    other.open()
+    other.until_state("running")
+    live.press("Take a snapshot")
+    assert other.until_snapshot("complete").split()[0] == live.until_snapshot("complete").split()[0]
+    live.press("Stop")
+    other.until_state("ended")
+    assert not other.page.get_by_role("button", name="Kill P1").is_visible()
+    check_none(other.tab.trouble.found)
+    other.page.close()
+
+
+def test_the_line_of_a_process_has_a_menu(live):
+    page = live.page
+    page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 2")
+    at = page.evaluate("""() => {
+      const plot = document.querySelector(".cc-live .cc-diagram");
+      const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+      return [box.left + xaxis._offset + 0.5 * xaxis._length, box.top + yaxis._offset + yaxis.d2p(2)];
+    }""")
+    page.mouse.click(*at)
+    page.get_by_role("menuitem", name="Snapshot from P3").wait_for()
+    page.get_by_role("menuitem", name="Kill P3").click()
+    live.until_all_run(life=2)
+
+
+def test_the_presenter_view(live):
+    page = live.page
+    page.keyboard.press("p")
+    page.wait_for_selector(".cc-live[data-presented]")
+    page.wait_for_function("""() => {
+      const [plot, room] = [".cc-live .cc-diagram .main-svg", ".cc-live .cc-diagram"].map((what) => document.querySelector(what));
+      return plot.clientHeight > 350 && Math.abs(plot.clientHeight - room.clientHeight) <= 1;
+    }""")
+    assert page.locator(".cc-live-panel").is_hidden()
+    page.keyboard.press("s")
+    page.wait_for_function(
+        "() => document.querySelector('.cc-live-said').textContent.includes('is complete')", timeout=PATIENCE_MS
+    )
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".cc-live:not([data-presented])")
+    assert live.until_snapshot("complete")
+
+
+@pytest.mark.parametrize("color_scheme", SCHEMES)
+def test_on_every_screen(live, color_scheme):
+    """What is there when the cluster is over stays as it is, so it can be looked at closely."""
+    page = live.page
+    live.press("Take a snapshot")
+    live.until_snapshot("complete")
+    live.press("Kill P2")
+    live.until_all_run(life=2)
+    found = []
+    for state in ("running", "ended"):
+        if state == "ended":
+            page.set_viewport_size({"width": 1280, "height": 720})
+            live.press("Stop")
+            live.until_state("ended")
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_function("""() => {
+              const [plot, room] = [".cc-live .cc-diagram .main-svg", ".cc-live .cc-diagram"].map((what) => document.querySelector(what));
+              return ["clientWidth", "clientHeight"].every((side) => Math.abs(plot[side] - room[side]) <= 1);
+            }""")
+            found += [f"{state} {width}x{height}: {fault}" for fault in faults(page)]
+    page.set_viewport_size({"width": 1280, "height": 720})
+    check_none(found + issues(page))
