@@ -10,7 +10,7 @@ from views.errors import complaining
 from views.live_asked import FEWEST, MOST, SPEEDS, Asked, algorithms, workloads
 
 ABOUT = (
-    "<b>Start a cluster:</b> each process is a program of its own on this computer. They send each other messages, "
+    "Each process is a program of its own on this computer. They send each other messages, "
     "take snapshots, and come back when one is killed. Everybody who opens this page watches the same cluster."
 )
 
@@ -19,7 +19,7 @@ def live_form(start: Callable[[Asked], None]) -> None:
     """Draw the form; `start` is called when its button is pressed."""
     first = Asked()
     with st.container(key="cut-live-form"):
-        st.html(f'<p class="cut-sentence">{ABOUT}</p>')
+        st.html(f'<h2 class="cut-sentence">Start a cluster</h2><p>{ABOUT}</p>')
         nodes = st.slider("Processes", FEWEST, MOST, first.nodes, key="live-nodes", persist_state="session")
         speed = st.selectbox(
             "Speed", list(SPEEDS), list(SPEEDS).index(first.speed), format_func=lambda name: SPEEDS[name].words,

@@ -91,7 +91,7 @@ def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
     try:
         renumbered = [row._replace(row=number) for number, row in enumerate(rows)]
         columns = {column: [getattr(row, column) for row in renumbered] for column in EVENT_TYPES}
-        store.write_part("events", "events", pyarrow.table(columns, schema=arrow_schema(EVENT_TYPES)))
+        store.write_part("events", "events", pyarrow.Table.from_pydict(columns, arrow_schema(EVENT_TYPES)))
         sends = [row for row in rows if row.kind == SEND]
         trace = {
             "run_id": 0, "name": _title(run, own), "source": "live", "format": "live", "first_line": 1,

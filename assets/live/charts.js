@@ -3,7 +3,7 @@
 import { resolveColour } from "../explore/page/colours.js";
 import { setText } from "../explore/page/dom.js";
 
-const SIZE = { margin: { l: 4, r: 4, t: 6, b: 4 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" };
+const SIZE = { margin: { l: 4, r: 4, t: 6, b: 4 }, showlegend: false };
 const FEWEST_BARS = 12; // for which there is room
 const AXIS = { visible: false, fixedrange: true };
 
@@ -13,20 +13,22 @@ export class Charts {
   }
 
   show({ seconds, received, latency, snapshots, now }, palette) {
+    this.palette = palette;
     const from = Math.max(0, now - 60);
     const done = snapshots.filter(({ took }) => took != null).reverse();
     const last = (values) => values.findLast((value) => value != null);
     const rate = last(received);
     const took = last(latency);
     const longest = done.at(-1)?.took;
-    this.line("received", seconds, received, palette, [from, now], rate == null ? "Messages a second" : `${rate.toLocaleString("en")} messages a second`);
-    this.line("latency", seconds, latency, palette, [from, now], took == null ? "How long messages take" : `Messages take ${milliseconds(took)}`);
+    this.line("received", seconds, received, [from, now], rate == null ? "Messages a second" : `${rate.toLocaleString("en")} messages a second`);
+    this.line("latency", seconds, latency, [from, now], took == null ? "How long messages take" : `Messages take ${milliseconds(took)}`);
     const colours = done.map(({ status }) => resolveColour(status === "COMPLETED" ? "@s0" : "@bad", palette));
     const bars = { type: "bar", x: [...done.keys()], y: done.map((own) => own.took), marker: { color: colours }, hoverinfo: "skip" };
     this.draw("took", bars, { range: [-0.5, Math.max(done.length, FEWEST_BARS) - 0.5] }, longest == null ? "How long snapshots take" : `The last snapshot took ${milliseconds(longest)}`);
   }
 
-  line(name, x, y, palette, range, words) {
+  line(name, x, y, range, words) {
+    const { palette } = this;
     const line = { color: resolveColour("@accent", palette), width: 2 };
     this.draw(name, { type: "scatter", mode: "lines", connectgaps: true, x, y, line, fill: "tozeroy", fillcolor: resolveColour("@accent/0.15", palette), hoverinfo: "skip" }, { range }, words);
   }
@@ -36,7 +38,8 @@ export class Charts {
     setText(room.previousElementSibling, words);
     const { clientWidth: width, clientHeight: height } = room;
     if (!width) return; // the presenter view hides it
-    const layout = { ...SIZE, width, height, xaxis: { ...AXIS, ...xaxis }, yaxis: { ...AXIS, rangemode: "tozero" } };
+    const paper = resolveColour("@paper/0", this.palette);
+    const layout = { ...SIZE, paper_bgcolor: paper, plot_bgcolor: paper, width, height, xaxis: { ...AXIS, ...xaxis }, yaxis: { ...AXIS, rangemode: "tozero" } };
     Plotly.react(room, [trace], layout, { staticPlot: true });
   }
 }

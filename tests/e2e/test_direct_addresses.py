@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.mark.parametrize("title", ["Every run", "Ensembles", "Sizing", "Traces", "History"])
+@pytest.mark.parametrize("title", ["Every run", "Ensembles", "Sizing", "Live", "Traces", "History"])
 def test_no_request_fails_when_a_page_is_opened_directly(fresh_tab, title):
     """The tab itself fails on an error in the console."""
     failed: list[str] = []

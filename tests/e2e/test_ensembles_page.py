@@ -147,10 +147,10 @@ def test_the_links_are_reached_by_keyboard_and_hidden_in_the_presenter_view(ense
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     names = []
-    for _ in range(7):
+    for _ in range(8):
         names.append(page.evaluate("document.activeElement.innerText"))
         page.keyboard.press("Tab")
-    assert names == ["Explore", "Compare", "Every run", "Ensembles", "Sizing", "Traces", "History"]
+    assert names == ["Explore", "Compare", "Every run", "Ensembles", "Sizing", "Live", "Traces", "History"]
     page.get_by_role("button", name="Present", exact=True).click()
     page.wait_for_selector(".cc[data-presenting]")
     link = page.get_by_test_id("stTopNav").get_by_text("Ensembles")

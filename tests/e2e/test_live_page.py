@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.conftest import ExplorerPage
-from tests.e2e.layout import SIZES, faults
+from tests.e2e.layout import RESIZED, SIZES, faults
 from tests.e2e.test_accessibility import SCHEMES, issues
 from tests.tools import check_none
 
@@ -185,10 +185,8 @@ def test_the_presenter_view(live):
     page = live.page
     page.keyboard.press("p")
     page.wait_for_selector(".cc-live[data-presented]")
-    page.wait_for_function("""() => {
-      const [plot, room] = [".cc-live .cc-diagram .main-svg", ".cc-live .cc-diagram"].map((what) => document.querySelector(what));
-      return plot.clientHeight > 350 && Math.abs(plot.clientHeight - room.clientHeight) <= 1;
-    }""")
+    page.wait_for_function("() => document.querySelector('.cc-live .cc-diagram .main-svg').clientHeight > 350")
+    page.wait_for_function(RESIZED)
     assert page.locator(".cc-live-panel").is_hidden()
     page.keyboard.press("s")
     page.wait_for_function(
@@ -215,10 +213,7 @@ def test_on_every_screen(live, color_scheme):
             live.until_state("ended")
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_function("""() => {
-              const [plot, room] = [".cc-live .cc-diagram .main-svg", ".cc-live .cc-diagram"].map((what) => document.querySelector(what));
-              return ["clientWidth", "clientHeight"].every((side) => Math.abs(plot[side] - room[side]) <= 1);
-            }""")
+            page.wait_for_function(RESIZED)
             found += [f"{state} {width}x{height}: {fault}" for fault in faults(page)]
     page.set_viewport_size({"width": 1280, "height": 720})
     check_none(found + issues(page))

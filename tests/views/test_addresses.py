@@ -23,7 +23,7 @@ print([route.path for route in ROUTES])
 def test_each_page_has_its_address_below_the_path_of_the_server(base, before):
     asked = [sys.executable, "-c", ADDRESSES, base]
     found = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    names = ("compare", "every-run", "ensembles", "sizing", "traces", "history")
+    names = ("compare", "every-run", "ensembles", "sizing", "live", "traces", "history")
     assert found.strip() == str([f"{before}/{name}" for name in names])
 
 
