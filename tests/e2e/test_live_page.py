@@ -13,6 +13,7 @@ from tests.e2e.test_accessibility import SCHEMES, issues
 from tests.tools import check_none
 
 pytestmark = pytest.mark.long
+FORM = ".st-key-live-start button"
 PATIENCE_MS = 60_000  # until something has happened that takes a cluster a second or two
 
 
@@ -25,17 +26,16 @@ class Live:
 
     def open(self) -> None:
         self.page.goto(f"{self.tab.url}/live")
-        self.page.wait_for_selector(
-            ".cc-live[data-ready=true] .main-svg, .st-key-live-start button", timeout=PATIENCE_MS
-        )
+        self.page.wait_for_selector(f".cc-live[data-ready=true] .main-svg, {FORM}")
 
     def start(self) -> None:
         """A cluster of four runs, slowly, whatever was there before."""
         self.open()
         if self.page.get_by_role("button", name="Start another").is_visible():
             self.press("Start another")
-        if not self.root.is_visible():
-            self.page.get_by_role("button", name="Start the cluster").click()
+            self.page.wait_for_selector(FORM)
+        if self.page.locator(FORM).is_visible():
+            self.page.locator(FORM).click()
         self.until_state("running")
         self.page.wait_for_selector(".cc-live .main-svg")
 
