@@ -36,6 +36,15 @@ class Codec:
     def __init__(self, channels: Iterable[Channel]) -> None:
         self._channels: dict[int, Channel] = {channel.number: channel for channel in channels}
 
+    @property
+    def channels(self) -> Iterable[Channel]:
+        """The channels of the system, those for control messages included."""
+        return self._channels.values()
+
+    def channel(self, number: int) -> Channel:
+        """The channel with a number."""
+        return self._channels[number]
+
     @cached_property
     def _named(self) -> Mapping[str, type]:
         """The named tuples that the loaded modules of sim define, by name."""
@@ -123,11 +132,11 @@ class Codec:
                 raise BadValue(f"no rule book here has a {value[:1]}")
             return kind(*value[1:])
         if code == _MESSAGE:
-            return _message(Message(**dict(zip(_MESSAGE_FIELDS, value, strict=True))))
+            return checked_message(Message(**dict(zip(_MESSAGE_FIELDS, value, strict=True))))
         raise BadValue(f"there is no extension {code}")
 
 
-def _message(message: Message) -> Message:
+def checked_message(message: Message) -> Message:
     """The message itself, if its fields are what those of a message are. Raises BadValue."""
     whole = (message.id, message.epoch, message.sent_index or 0, message.origin or 0)
     texts = (message.snapshot or "", message.label or "", message.receive_label or "")

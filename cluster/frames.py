@@ -1,4 +1,4 @@
-"""Frames on a socket: four bytes of length, then a msgpack list, of which the first entry is the kind.
+"""Frames: what goes over a connection, each a list of which the first entry is the kind.
 
 A frame that is too long, malformed or of an unknown kind ends its connection, with a reason, and nothing else.
 """
@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import struct
-from collections.abc import Mapping
-from typing import Any
-
-from cluster.codec import BadValue, Codec
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 MOST_BYTES = 64 * 2**20  # of one frame: a part of a snapshot is in one
 MOST_BYTES_OF_HELLO = 1024  # of the first one, by which a stranger becomes a node
 MOST_STRANGERS = 64  # connections that have not said hello
 HELLO_SECONDS = 2.0  # within which they have to
-LINGER_SECONDS = 0.2  # for which a connection is read that is refused
 HELLO, WELCOME, DATA, TAKEN, AGAIN, DO, SAY, BYE = "hello", "welcome", "data", "taken", "again", "do", "say", "bye"
-_LENGTH = struct.Struct(">I")
 _TEXT = (str,)
 _TEXT_OR_NONE = (str, type(None))
 _WHOLE = (int,)
@@ -47,27 +42,8 @@ class BadFrame(Exception):
     """What came is no frame. The text says why, for the other side."""
 
 
-def framed(codec: Codec, frame: list[Any]) -> bytes:
-    """The bytes of a frame. Raises BadValue if it has too many."""
-    content = codec.pack(frame)
-    if len(content) > MOST_BYTES:
-        raise BadValue(f"a frame has at most {MOST_BYTES} bytes, and one of the kind {frame[0]!r} {len(content)}")
-    return _LENGTH.pack(len(content)) + content
-
-
-async def read_frame(reader: asyncio.StreamReader, codec: Codec, most: int = MOST_BYTES) -> list[Any]:
-    """The next frame, of at most so many bytes.
-
-    Raises BadFrame, and asyncio.IncompleteReadError or OSError at the end of the connection. Who cancels it has to
-    close the connection, for a part of a frame may be read.
-    """
-    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    if length > most:
-        raise BadFrame(f"a frame has at most {most} bytes here, not {length}")
-    try:
-        frame = codec.unpack(await reader.readexactly(length))
-    except BadValue as problem:
-        raise BadFrame(str(problem)) from problem
+def checked(frame: Any) -> list[Any]:
+    """The frame, if it is one of KINDS with entries of the right types. Raises BadFrame."""
     if not isinstance(frame, list) or not frame or not isinstance(frame[0], str) or frame[0] not in KINDS:
         raise BadFrame(f"the kind of a frame is one of {', '.join(KINDS)}")
     kind, *entries = frame
@@ -82,23 +58,72 @@ async def read_frame(reader: asyncio.StreamReader, codec: Codec, most: int = MOS
     return frame
 
 
-async def refuse(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, codec: Codec, reason: str
-) -> None:  # fmt: skip
-    """Say why, and close the connection.
+# What is done with a connection that has come in. Raises BadFrame, and OSError at the end of the connection.
+Accept = Callable[["Connection"], Awaitable[None]]
+# What a node does when somebody calls it to start a snapshot, or tells it of one: the id of the snapshot. Returns
+# whether it did not know of it.
+OnCall = Callable[[str], bool]
 
-    What is still on its way is thrown away for a moment: a socket that is closed before it has read all takes back
-    what it has said last.
-    """
+
+class Connection(Protocol):
+    """One connection between two nodes, or between a node and the controller."""
+
+    def write(self, packed: Sequence[Any]) -> None:
+        """Send frames, each packed by the transport of this connection, after all that was written before."""
+
+    async def read(self, most: int = MOST_BYTES) -> list[Any]:
+        """The next frame, of at most so many bytes. Raises BadFrame, and OSError at the end of the connection.
+
+        Who cancels it has to close the connection, for a part of a frame may be read.
+        """
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether some of what was written has not left yet."""
+
+    def close(self) -> None:
+        """End the connection. What was written may be lost."""
+
+    async def refuse(self, reason: str) -> None:
+        """Say why, and close the connection."""
+
+
+async def served(connection: Connection, accept: Accept) -> None:
+    """Do with a connection that has come in what `accept` does; who breaks the rules on it is told why."""
     try:
-        async with asyncio.timeout(LINGER_SECONDS):
-            writer.write(framed(codec, [BYE, reason[:MOST_BYTES_OF_HELLO]]))
-            writer.write_eof()
-            while await reader.read(2**16):
-                pass
-    except (OSError, TimeoutError):
+        await accept(connection)
+    except BadFrame as problem:
+        await connection.refuse(str(problem)[:MOST_BYTES_OF_HELLO])
+    except OSError:
         pass
-    writer.close()
+    finally:
+        connection.close()
+
+
+class Listener(Protocol):
+    """Where connections come in, on 127.0.0.1."""
+
+    port: int
+
+    async def close(self) -> None:
+        """Take no more connections."""
+
+
+class Transport(Protocol):
+    """How frames travel between the nodes of a system."""
+
+    def pack(self, frame: list[Any]) -> Any:
+        """The frame as `Connection.write` takes it. Raises BadValue where it has too many bytes."""
+
+    async def listen(self, token: str, accept: Accept, on_call: OnCall | None = None) -> Listener:
+        """Take connections on a free port. `accept` is called with each, as in `served`.
+
+        `token` is the secret of the cluster, and `on_call` what this node does for those who only call (transports
+        that know calls).
+        """
+
+    async def connect(self, host: str, port: int, token: str) -> Connection:
+        """A connection to a node that listens. Raises OSError."""
 
 
 class Door:
@@ -108,24 +133,24 @@ class Door:
     connections keep nobody out.
     """
 
-    def __init__(self, codec: Codec, token: str) -> None:
-        self._codec, self._token = codec, token.encode()
-        self._strangers: dict[asyncio.StreamWriter, None] = {}  # oldest first
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+        self._strangers: dict[Connection, None] = {}  # oldest first
 
-    async def hello(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[Any]:
-        """The entries of the hello, without kind and token. Raises BadFrame, and as read_frame."""
-        self._strangers[writer] = None
+    async def hello(self, connection: Connection) -> list[Any]:
+        """The entries of the hello, without kind and token. Raises BadFrame, and OSError as Connection.read."""
+        self._strangers[connection] = None
         if len(self._strangers) > MOST_STRANGERS:
             oldest = next(iter(self._strangers))
             del self._strangers[oldest]
             oldest.close()
         try:
             async with asyncio.timeout(HELLO_SECONDS):
-                frame = await read_frame(reader, self._codec, MOST_BYTES_OF_HELLO)
+                frame = await connection.read(MOST_BYTES_OF_HELLO)
         except TimeoutError:
             raise BadFrame(f"a node says hello within {HELLO_SECONDS:g} s") from None
         finally:
-            self._strangers.pop(writer, None)
+            self._strangers.pop(connection, None)
         if frame[0] != HELLO:
             raise BadFrame(f"a node says {HELLO!r} first, not {frame[0]!r}")
         _, token, *entries = frame

@@ -7,7 +7,7 @@ gap; so after a silence the last one is sent again. A node that has started anew
 At most WINDOW application messages are on the wire or wait at the receiver; the others wait in an outbox. When that
 is full, the sender begins nothing more until there is room: back-pressure. What it receives may still make it send an
 answer; when those have filled the outbox once more, it receives nothing more either. (If it received nothing as soon as
-the outbox is full, two that send to each other would wait for each other.) Bytes in a TCP stream cannot be overtaken.
+the outbox is full, two that send to each other would wait for each other.) What is in a stream cannot be overtaken.
 So a marker that goes ahead takes all of the outbox along, whatever the window says, and overtakes at the receiver.
 """
 
@@ -19,8 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from cluster.codec import Codec
-from cluster.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME, BadFrame, framed, read_frame
+from cluster.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME, BadFrame, Connection, Transport
 from cluster.system import System
 from sim.core.model import APP, CONTROL, MARKER, Channel, Message
 
@@ -48,14 +47,14 @@ class Link:
         self._system, self._source, self.target = system, source, target
         self._token, self._life, self._queue, self._on_room = token, life, queue, on_room
         self._address: Address | None = None
-        self._writer: asyncio.StreamWriter | None = None
+        self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
         self._begin()
 
     def _begin(self) -> None:
         self._outbox: deque[tuple[Message, int]] = deque()
-        self._unconfirmed: deque[tuple[int, bytes]] = deque()  # sequence number and frame
-        self._unwritten: list[bytes] = []  # those of them that are not on the wire yet
+        self._unconfirmed: deque[tuple[int, Any]] = deque()  # sequence number and packed frame
+        self._unwritten: list[Any] = []  # those of them that are not on the wire yet
         self._last = 0  # the last sequence number
         self._apps_sent = self._apps_taken = 0
         self._confirmed_at = time.monotonic()  # or when there was nothing to confirm
@@ -98,9 +97,9 @@ class Link:
         if self._task is not None:
             self._task.cancel()
             self._task = None
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def send(self, message: Message, clock: int) -> None:
         """Send a message after all that was sent before."""
@@ -121,58 +120,56 @@ class Link:
             self._last += 1
             if not self._unconfirmed:
                 self._confirmed_at = time.monotonic()
-            frame = framed(self._system.codec, data_frame(self._last, message, clock))
+            frame = self._system.transport.pack(data_frame(self._last, message, clock))
             self._unconfirmed.append((self._last, frame))
             frames.append(frame)
-        if frames and self._writer is not None:
+        if frames and self._connection is not None:
             if not self._unwritten:
                 asyncio.get_running_loop().call_soon(self._write)
             self._unwritten += frames
 
     def _write(self) -> None:
         """Write what one turn of the event loop has brought, at once."""
-        if self._unwritten and self._writer is not None:
-            self._writer.write(b"".join(self._unwritten))
-        self._unwritten.clear()
+        if self._unwritten and self._connection is not None:
+            self._connection.write(self._unwritten)
+        self._unwritten = []
 
     async def _run(self, address: Address) -> None:
         """Connect, and again whenever the connection ends."""
         tries = 0
         while True:
             try:
-                reader, writer = await asyncio.open_connection(address.host, address.port)
+                connection = await self._system.transport.connect(address.host, address.port, self._token)
             except OSError:
                 await asyncio.sleep(PAUSES[min(tries, len(PAUSES) - 1)])
                 tries += 1
                 continue
             try:
-                codec = self._system.codec
                 hello = [HELLO, self._token, self._source, self.target, self._life, address.life]
-                writer.write(framed(codec, hello))
-                welcome = await read_frame(reader, codec)
+                connection.write([self._system.transport.pack(hello)])
+                welcome = await connection.read()
                 if welcome[0] == WELCOME:
                     tries = 0
-                    self._writer = writer
+                    self._connection = connection
                     self._confirm(welcome[1])
                     self._again()
                     self._make_room(welcome[2])
-                    await self._listen(reader)
-            except (OSError, asyncio.IncompleteReadError, BadFrame):
+                    await self._listen(connection)
+            except (OSError, BadFrame):
                 pass
             finally:
-                if self._writer is writer:
-                    self._writer = None
-                writer.close()
+                if self._connection is connection:
+                    self._connection = None
+                connection.close()
             await asyncio.sleep(PAUSES[min(tries, len(PAUSES) - 1)])
             tries += 1
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
+    async def _listen(self, connection: Connection) -> None:
         """Hear what the receiver says, until it says that this is the end."""
-        codec = self._system.codec
         watching = asyncio.get_running_loop().create_task(self._watch())
         try:
             while True:
-                frame = await read_frame(reader, codec)
+                frame = await connection.read()
                 if frame[0] == TAKEN:
                     self._confirm(frame[1])
                     self._make_room(frame[2])
@@ -191,9 +188,9 @@ class Link:
         """
         while True:
             await asyncio.sleep(SILENCE)
-            writer, is_silent = self._writer, time.monotonic() - self._confirmed_at >= SILENCE
-            if writer is not None and self._unconfirmed and is_silent and not writer.transport.get_write_buffer_size():
-                writer.write(self._unconfirmed[-1][1])
+            connection, is_silent = self._connection, time.monotonic() - self._confirmed_at >= SILENCE
+            if connection is not None and self._unconfirmed and is_silent and not connection.has_unsent:
+                connection.write([self._unconfirmed[-1][1]])
 
     def _make_room(self, apps_taken: int) -> None:
         """The other end has delivered so many application messages of this link."""
@@ -212,9 +209,9 @@ class Link:
 
     def _again(self) -> None:
         """Send what is not confirmed again."""
-        self._unwritten.clear()
-        if self._writer is not None and self._unconfirmed:
-            self._writer.write(b"".join(frame for _, frame in self._unconfirmed))
+        self._unwritten = []
+        if self._connection is not None and self._unconfirmed:
+            self._connection.write([frame for _, frame in self._unconfirmed])
 
 
 def data_frame(number: int, message: Message, clock: int) -> list[object]:
@@ -247,13 +244,13 @@ def message_of(frame: list[Any], system: System, source: int, target: int) -> tu
 class Source:
     """The receiving end of a link: what has come from one life of a node."""
 
-    def __init__(self, codec: Codec, life: str, before: Source | None) -> None:
+    def __init__(self, transport: Transport, life: str, before: Source | None) -> None:
         """`before` is the end for an earlier life of that node, of which messages may still wait for delivery."""
         self.life = life
         self.received = 0  # the last sequence number before the first gap
         self.apps_taken = 0  # application messages delivered, or of no use any more
-        self._codec = codec
-        self._writer: asyncio.StreamWriter | None = None
+        self._transport = transport
+        self._connection: Connection | None = None
         self._is_told = True  # whether the sender knows of both
         self._apps_received = 0
         self._stale = 0 if before is None else before.apps_waiting  # application messages of earlier lives that wait
@@ -265,27 +262,31 @@ class Source:
         """The number of application messages that have come and are not delivered."""
         return self._stale + self._apps_received - self.apps_taken
 
-    def welcome(self, writer: asyncio.StreamWriter) -> None:
+    def welcome(self, connection: Connection) -> None:
         """There is a new connection: say how much was taken, for what was said last may be lost."""
         self.close()
-        self._writer, self._is_told = writer, True
+        self._connection, self._is_told = connection, True
         self._asked = self._last = 0
-        writer.write(framed(self._codec, [WELCOME, self.received, self.apps_taken]))
+        self._say([WELCOME, self.received, self.apps_taken])
 
-    def is_on(self, writer: asyncio.StreamWriter) -> bool:
+    def _say(self, frame: list[Any]) -> None:
+        if self._connection is not None:
+            self._connection.write([self._transport.pack(frame)])
+
+    def is_on(self, connection: Connection) -> bool:
         """Whether this is the connection on which messages come now."""
-        return self._writer is writer
+        return self._connection is connection
 
     def close(self) -> None:
         """Close the connection. The sender will connect again, and nothing of what it sent is lost."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    def leave(self, writer: asyncio.StreamWriter) -> None:
+    def leave(self, connection: Connection) -> None:
         """A connection has ended."""
-        if self._writer is writer:
-            self._writer = None
+        if self._connection is connection:
+            self._connection = None
 
     def is_next(self, number: int, kind: str) -> bool:
         """Whether this is the next message, which is to be taken.
@@ -302,8 +303,7 @@ class Source:
             return True
         if number > missing and (self._asked != missing or begins_again):
             self._asked = missing
-            if self._writer is not None:
-                self._writer.write(framed(self._codec, [AGAIN, missing]))
+            self._say([AGAIN, missing])
         return False
 
     def take(self) -> None:
@@ -316,8 +316,8 @@ class Source:
 
     def tell(self) -> None:
         """Tell the sender how much was taken, unless it knows."""
-        if not self._is_told and self._writer is not None:
-            self._writer.write(framed(self._codec, [TAKEN, self.received, self.apps_taken]))
+        if not self._is_told and self._connection is not None:
+            self._say([TAKEN, self.received, self.apps_taken])
             self._is_told = True
 
 
@@ -334,7 +334,7 @@ class Receiver:
         self.is_lost: Callable[[Channel], bool] = lambda channel: False
         self.latencies: deque[float] = deque(maxlen=SAMPLES)
 
-    async def accept(self, hello: list[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept(self, hello: list[Any], connection: Connection) -> None:
         """A node has said hello (frames.Door). Take what it sends until the connection ends. Raises BadFrame."""
         number, target, life, wanted = hello
         if target not in self._numbers:
@@ -343,17 +343,17 @@ class Receiver:
             raise BadFrame(f"no other node of this cluster has the number {number}")
         if wanted != self._life:
             raise BadFrame("the one that is wanted has ended, and this is another; ask the controller where it is")
-        codec, pair = self._system.codec, (number, target)
+        pair = number, target
         source = self._sources.get(pair)
         if source is None or source.life != life:
             if source is not None:
                 source.close()
-            source = self._sources[pair] = Source(codec, life, source)
-        source.welcome(writer)
+            source = self._sources[pair] = Source(self._system.transport, life, source)
+        source.welcome(connection)
         try:
             while True:
-                frame = await read_frame(reader, codec)
-                if not source.is_on(writer):
+                frame = await connection.read()
+                if not source.is_on(connection):
                     return  # it has connected again meanwhile
                 if frame[0] != DATA:
                     raise BadFrame(f"a node sends messages, not {frame[0]!r}")
@@ -364,7 +364,7 @@ class Receiver:
                     self.latencies.append(time.time() - frame[-1])
                     self._take(message, clock)
         finally:
-            source.leave(writer)
+            source.leave(connection)
 
     def taken(self, message: Message) -> None:
         """An application message is delivered, or of no use any more: its sender may send another."""

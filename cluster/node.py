@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.event_log import EventLog, last_entry, read_log, severed_in
-from cluster.frames import CONTROLLER, DO, HELLO, SAY, BadFrame, Door, framed, read_frame, refuse
+from cluster.frames import CONTROLLER, DO, HELLO, SAY, BadFrame, Connection, Door
 from cluster.lanes import Lane
 from cluster.links import Address, Link, Receiver, Weather
 from cluster.site import Site, Wake
@@ -74,7 +74,7 @@ class Node:
         self.site.hand_over, self.site.set_timer = self._hand_over, self._set_timer
         self._links: dict[int, Link] = {}
         self._addresses: dict[int, Address] = {}
-        self._door = Door(system.codec, told["token"])
+        self._door = Door(told["token"])
         self._receiver = Receiver(system, range(number, number + 1), self.life, self._take)
         self._receiver.is_lost = self._is_lost
         self._lanes: dict[int, Lane] = {}
@@ -93,7 +93,7 @@ class Node:
         self._is_working = False  # between start (or restore) and the order to begin nothing more
         self._item_timer: asyncio.TimerHandle | None = None
         self._counts = {"sent": 0, "received": 0, "actions": 0}
-        self._control: asyncio.StreamWriter | None = None
+        self._control: Connection | None = None
 
     @property
     def process(self) -> Process:
@@ -104,28 +104,28 @@ class Node:
 
     async def run(self, controller: tuple[str, int]) -> None:
         """Listen, report to the controller, and do what it says until it ends."""
-        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=2**20)
-        port = server.sockets[0].getsockname()[1]
-        reader, self._control = await asyncio.open_connection(*controller, limit=2**20)
-        about = {"port": port, "pid": os.getpid()}
-        self._control.write(framed(self.system.codec, [HELLO, self.token, self.number, CONTROLLER, self.life, about]))
+        transport = self.system.transport
+        listener = await transport.listen(self.token, self._accept, self._on_call)
+        self._control = control = await transport.connect(*controller, self.token)
+        about = {"port": listener.port, "pid": os.getpid()}
+        control.write([transport.pack([HELLO, self.token, self.number, CONTROLLER, self.life, about])])
         asyncio.get_running_loop().create_task(self._report())
         while True:
-            frame = await read_frame(reader, self.system.codec)
+            frame = await control.read()
             if frame[0] != DO:
                 raise BadFrame(f"the controller says {frame[0]!r}")
             self._obey(frame[1], frame[2])
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, connection: Connection) -> None:
         """Another node, or the controller's services, have something for this one."""
-        try:
-            await self._receiver.accept(await self._door.hello(reader, writer), reader, writer)
-        except BadFrame as problem:
-            await refuse(reader, writer, self.system.codec, str(problem))
-        except (OSError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
+        await self._receiver.accept(await self._door.hello(connection), connection)
+
+    def _on_call(self, snapshot: str) -> bool:
+        """Somebody calls this node to start a snapshot, or tells it of one."""
+        process = self.process
+        if not (self._is_working and process.alive) or snapshot in process.snapshots or snapshot in process.aborted:
+            return False
+        return self._act(["initiate", snapshot], lambda: self.site.rules.initiate(self.process, snapshot))
 
     def _is_lost(self, channel: Channel) -> bool:
         share = self._weather.shares.get(channel.number)
@@ -303,7 +303,7 @@ class Node:
     def say(self, what: str, body: Any) -> None:
         """Tell the controller something."""
         if self._control is not None:
-            self._control.write(framed(self.system.codec, [SAY, what, body]))
+            self._control.write([self.system.transport.pack([SAY, what, body])])
 
     @property
     def _on_the_way(self) -> dict[str, int]:
@@ -569,11 +569,11 @@ async def _main() -> None:
         return  # the controller has ended meanwhile
     told = json.loads(line)
     scenario = read_toml(told["scenario"], told["name"])
-    system = System(scenario, told["unit"])
+    system = System(scenario, told["unit"], told["transport"])
     asyncio.get_running_loop().set_exception_handler(_end_on_error)
     threading.Thread(target=_end_with_controller, daemon=True).start()
     node = Node(system, told["number"], told, Path(told["folder"]))
-    with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+    with suppress(OSError, asyncio.CancelledError):
         await node.run((told["host"], told["port"]))
     os._exit(0)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.event_log import EventLog, last_entry
-from cluster.frames import CONTROLLER, DO, SAY, BadFrame, Door, framed, read_frame, refuse
+from cluster.frames import CONTROLLER, DO, SAY, BadFrame, Connection, Door, Listener
 from cluster.links import Address, Weather
 from cluster.model import (
     FAULT_KINDS,
@@ -79,7 +79,7 @@ class Member:
     name: str
     status: NodeStatus = NodeStatus.ABSENT
     process: asyncio.subprocess.Process | None = None
-    writer: asyncio.StreamWriter | None = None
+    connection: Connection | None = None
     address: Address | None = None
     pid: int | None = None
     report: dict[str, Any] = field(default_factory=dict)
@@ -93,8 +93,8 @@ class Member:
 
     def tell(self, system: System, what: str, body: Any) -> None:
         """Say what to do."""
-        if self.writer is not None:
-            self.writer.write(framed(system.codec, [DO, what, body]))
+        if self.connection is not None:
+            self.connection.write([system.transport.pack([DO, what, body])])
 
 
 def _is_about(about: Any) -> bool:
@@ -119,11 +119,11 @@ class Supervisor:
         count = len(system.processes)
         path = logs / f"{count}.log"
         site = Site(system, range(count, len(system.names)), EventLog(path), self._began)
-        self._door = Door(system.codec, self._token)
+        self._door = Door(self._token)
         self.services = Services(site, self._token, self._life, store, self._on_done)
         self.members = [Member(number, name) for number, name in enumerate(system.processes)]
         self._port = 0
-        self._server: asyncio.Server | None = None
+        self._listener: Listener | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changes = asyncio.Lock()  # one change of the system at a time: recovery, join, leave
         self._given_up: dict[str, Status] = {}  # what somebody, or the clock, has made of a snapshot
@@ -141,8 +141,8 @@ class Supervisor:
 
         Raises InputError if a node does not start.
         """
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=2**20)
-        self._port = self._server.sockets[0].getsockname()[1]
+        self._listener = await self.system.transport.listen(self._token, self._accept)
+        self._port = self._listener.port
         self._spawn(self.services.run())
         for service in self.services.site.processes.values():
             service.epoch = self._first_epoch
@@ -215,8 +215,8 @@ class Supervisor:
         for task in list(self._tasks):
             task.cancel()
         self.services.close()
-        if self._server is not None:
-            self._server.close()
+        if self._listener is not None:
+            await self._listener.close()
         for snapshot in self.store.registry.running():
             self._end(snapshot.id, Status.FAILED, "the cluster was ended while it was under way")
         self.services.site.log.close()
@@ -232,6 +232,7 @@ class Supervisor:
             "number": member.number, "folder": str(self.logs), "token": self._token, "life": secrets.token_hex(8),
             "began": self._began, "queue": self._queue, "host": "127.0.0.1", "port": self._port,
             "epoch": self.services.life.epoch, "index": self.store.last_index(self.services, member.name),
+            "transport": self.system.transport_name,
         }  # fmt: skip
         member.said = asyncio.Queue()
         process = await asyncio.create_subprocess_exec(
@@ -273,7 +274,7 @@ class Supervisor:
         await process.wait()
         if member.process is not process or self._is_ending:
             return
-        member.process, member.writer, member.pid = None, None, None
+        member.process, member.connection, member.pid = None, None, None
         if member.is_leaving:
             return
         member.status = NodeStatus.FAILED
@@ -283,35 +284,27 @@ class Supervisor:
         if self.system.takes_back:
             await self._recover(None, f"{member.name} had ended", because_failed=True)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, connection: Connection) -> None:
         """A node reports, or sends something to a service."""
-        codec = self.system.codec
-        try:
-            hello = await self._door.hello(reader, writer)
-            if hello[1] != CONTROLLER:
-                await self.services.receiver.accept(hello, reader, writer)
-                return
-            number, _, life, about = hello
-            if number not in range(len(self.members)) or not _is_about(about):
-                raise BadFrame("a node that reports says its number, its port and its pid")
-            member = self.members[number]
-            member.writer, member.pid = writer, about["pid"]
-            member.address = Address("127.0.0.1", about["port"], life)
-            member.said.put_nowait(("hello", {}))
-            while True:
-                frame = await read_frame(reader, codec)
-                if frame[0] != SAY:
-                    raise BadFrame(f"a node says {frame[0]!r}")
-                if frame[1] == "report":
-                    member.report = frame[2]
-                else:
-                    member.said.put_nowait((frame[1], frame[2]))
-        except BadFrame as problem:
-            await refuse(reader, writer, codec, str(problem))
-        except (OSError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
+        hello = await self._door.hello(connection)
+        if hello[1] != CONTROLLER:
+            await self.services.receiver.accept(hello, connection)
+            return
+        number, _, life, about = hello
+        if number not in range(len(self.members)) or not _is_about(about):
+            raise BadFrame("a node that reports says its number, its port and its pid")
+        member = self.members[number]
+        member.connection, member.pid = connection, about["pid"]
+        member.address = Address("127.0.0.1", about["port"], life)
+        member.said.put_nowait(("hello", {}))
+        while True:
+            frame = await connection.read()
+            if frame[0] != SAY:
+                raise BadFrame(f"a node says {frame[0]!r}")
+            if frame[1] == "report":
+                member.report = frame[2]
+            else:
+                member.said.put_nowait((frame[1], frame[2]))
 
     async def _hear(self, member: Member, what: str, timeout: float | None = START_TIMEOUT) -> Any:
         """Wait until a node says something. Raises TimeoutError."""
@@ -323,7 +316,7 @@ class Supervisor:
 
     def _tell_addresses(self) -> None:
         """Tell everybody where the others listen."""
-        known = {own.number: own.address for own in self.members if own.address is not None and own.writer}
+        known = {own.number: own.address for own in self.members if own.address is not None and own.connection}
         own = Address("127.0.0.1", self._port, self._life)
         services = dict.fromkeys(range(len(self.members), len(self.system.names)), own)
         for member in self.members:
@@ -692,7 +685,7 @@ class Supervisor:
             await self._start_node(member)
             self._tell_addresses()
             self._tell_members()
-            everybody = [own for own in self.members if own.writer is not None]
+            everybody = [own for own in self.members if own.connection is not None]
             await asyncio.gather(*(self._hear(own, "knows") for own in everybody))
             member.status = NodeStatus.RUNNING
             self._tell_start(member, joins=True)
@@ -718,7 +711,7 @@ class Supervisor:
             await asyncio.gather(*(self._hear(own, "knows") for own in everybody))
             if member.process is not None:
                 member.tell(self.system, "stop", {})
-                member.writer, member.address, member.pid = None, None, None
+                member.connection, member.address, member.pid = None, None, None
                 await member.process.wait()
                 member.process = None
             await self._is_known(node, is_member=False)

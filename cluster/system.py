@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from cluster.codec import Codec
+from cluster.frames import Transport
+from cluster.tcp import Tcp
 from sim.core.algorithm import ALGORITHMS
 from sim.core.engine import Engine
 from sim.core.errors import InputError
@@ -16,6 +18,7 @@ from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.validate import may_initiate
 from sim.services.coordinator import Coordinator
 
+TRANSPORTS = TCP, GRPC = "tcp", "grpc"
 LIVE_FAULTS = ("crash", "restart", "sever", "mend", "join", "leave")
 _FOREVER = 1e9  # time units: longer than any cluster runs
 # What a coordinator and a storage do in a cluster if the scenario does not say it, in seconds. The system design gives
@@ -104,13 +107,23 @@ def _is_own(scenario: Scenario, label: str, process: str) -> bool:
 class System:
     """A scenario, with its engine as the description of who is there. A time unit has `unit` seconds."""
 
-    def __init__(self, scenario: Scenario, unit: float) -> None:
-        self.scenario, self.unit = scenario, unit
+    def __init__(self, scenario: Scenario, unit: float, transport: str = TCP) -> None:
+        """`transport`: one of TRANSPORTS, how its nodes talk to each other."""
+        self.scenario, self.unit, self.transport_name = scenario, unit, transport
         self.engine: Engine = scenario.engine()
         self.names = self.engine.nodes  # processes, then services
         self.processes = self.engine.processes
         self.codec = Codec([*self.engine.channels, *self.control_channels])
         self.takes_back = scenario.recovery is not None
+
+    @cached_property
+    def transport(self) -> Transport:
+        """How frames travel. gRPC takes a moment to load, so it is loaded where it is used."""
+        if self.transport_name == TCP:
+            return Tcp(self.codec)
+        from cluster.rpc.transport import Grpc
+
+        return Grpc(self.codec, self.names)
 
     @cached_property
     def control_channels(self) -> list[Channel]:

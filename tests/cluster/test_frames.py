@@ -24,17 +24,18 @@ from cluster.frames import (
     SAY,
     TAKEN,
     WELCOME,
-    framed,
 )
 from cluster.links import data_frame
 from cluster.model import Status
 from cluster.starting import Wanted
 from cluster.supervisor import Supervisor
+from cluster.tcp import Tcp
 from tests.cluster.live import bank, live, taken, told_again, until
 from tests.cluster.waiting import carried_out
 from tests.cluster.wire import TOKEN, End, Raw, marker, message, system_of
 
 SYSTEM = system_of()
+PACK = Tcp(SYSTEM.codec).pack
 GOOD = [HELLO, TOKEN, 0, 1, "sender", "receiver"]
 
 
@@ -48,7 +49,7 @@ def reason_for(*said: bytes | list[Any], greets: bool = False) -> str:
             raw.say(GOOD)
             assert (await raw.heard())[0] == WELCOME
         for own in said:
-            raw.writer.write(own if isinstance(own, bytes) else framed(SYSTEM.codec, own))
+            raw.writer.write(own if isinstance(own, bytes) else PACK(own))
         reason = await raw.reason()
         assert end.came == []
         return reason
@@ -153,7 +154,7 @@ def test_a_node_that_says_something_wrong_is_told_why(said: bytes | list[Any], r
 def test_who_says_nothing_or_half_a_hello_has_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "HELLO_SECONDS", 0.05)
     assert "within" in reason_for(b"")
-    assert "within" in reason_for(framed(SYSTEM.codec, GOOD)[:-1])
+    assert "within" in reason_for(PACK(GOOD)[:-1])
 
 
 def test_strangers_do_not_pile_up_and_keep_nobody_out() -> None:
@@ -174,14 +175,14 @@ def test_strangers_do_not_pile_up_and_keep_nobody_out() -> None:
 async def attack(port: int, system: Any, seed: int) -> None:
     """Say one wrong thing to a port."""
     chance = random.Random(seed)
-    hello = framed(system.codec, [HELLO, "no token", 0, 1, "life", "life"])
+    hello = PACK([HELLO, "no token", 0, 1, "life", "life"])
     said = [
         chance.randbytes(chance.randint(1, 3_000)),
         hello + chance.randbytes(500),
         b"\xff\xff\xff\xff" + b"x" * 100_000,
         hello[: chance.randint(1, len(hello) - 1)],
         hello,
-        framed(system.codec, data_frame(1, message(SYSTEM, 1), 1)) * 10,
+        PACK(data_frame(1, message(SYSTEM, 1), 1)) * 10,
         b"",
     ][seed % 7]
     try:

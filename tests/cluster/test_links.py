@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from cluster import links
-from cluster.codec import Codec
-from cluster.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME, framed
-from cluster.links import WINDOW, Source, data_frame
+from cluster.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME
+from cluster.links import WINDOW, Link, Source, data_frame
+from cluster.tcp import Tcp, TcpConnection
 from sim.algorithms.unaligned_barriers import AHEAD
 from tests.cluster.live import until
 from tests.cluster.waiting import carried_out
@@ -23,21 +24,28 @@ SYSTEM = system_of()
 class Written:
     """Notes the frames that are written to it."""
 
-    def __init__(self, codec: Codec) -> None:
-        self.codec, self.frames, self.is_closed = codec, list[Any](), False
+    def __init__(self) -> None:
+        self.frames, self.is_closed = list[Any](), False
 
-    def write(self, content: bytes) -> None:
-        self.frames.append(self.codec.unpack(content[4:]))
+    def write(self, packed: Sequence[bytes]) -> None:
+        self.frames += [SYSTEM.codec.unpack(content[4:]) for content in packed]
 
     def close(self) -> None:
         self.is_closed = True
 
 
 def source_with(written: Any, life: str = "one", before: Source | None = None) -> Source:
-    source = Source(SYSTEM.codec, life, before)
+    source = Source(SYSTEM.transport, life, before)
     source.welcome(written)
     written.frames.clear()
     return source
+
+
+def unsent(link: Link) -> int:
+    """Bytes that the network has not taken yet."""
+    connection = link._connection
+    assert isinstance(connection, TcpConnection)
+    return connection._writer.transport.get_write_buffer_size()
 
 
 # ---------------------------------------------------------------------- everything, once, in order
@@ -108,7 +116,7 @@ def test_a_frame_that_comes_in_pieces_slower_than_a_silence_is_one_frame(monkeyp
 
 
 def test_a_gap_is_asked_for_once_however_much_comes_after_it() -> None:
-    written = Written(SYSTEM.codec)
+    written = Written()
     source = source_with(written)
     assert source.is_next(1, "app")
     assert not any(source.is_next(number, "app") for number in range(3, 250))
@@ -116,7 +124,7 @@ def test_a_gap_is_asked_for_once_however_much_comes_after_it() -> None:
 
 
 def test_a_gap_is_asked_for_once_more_if_what_is_sent_again_is_lost_again() -> None:
-    written = Written(SYSTEM.codec)
+    written = Written()
     source = source_with(written)
     for number in (2, 3, 4, 2, 3, 4, 5):
         assert not source.is_next(number, "app")
@@ -133,7 +141,7 @@ def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pyt
         came: list[asyncio.StreamWriter] = []
 
         async def welcome_only(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(framed(SYSTEM.codec, [WELCOME, 0, 0]))
+            writer.write(Tcp(SYSTEM.codec).pack([WELCOME, 0, 0]))
             reader._transport.pause_reading()  # type: ignore[attr-defined]
             came.append(writer)
 
@@ -143,11 +151,11 @@ def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pyt
         link.connect(end.address(server.sockets[0].getsockname()[1]))
         for number in range(40):
             link.send(message(SYSTEM, number, body="x" * 500_000), 1)
-        await until(lambda: link._writer is not None, "the connection is there")
-        await until(lambda: link._writer.transport.get_write_buffer_size() > 0, "the network is full")  # type: ignore[union-attr]
-        full = link._writer.transport.get_write_buffer_size()  # type: ignore[union-attr]
+        await until(lambda: link._connection is not None, "the connection is there")
+        await until(lambda: unsent(link) > 0, "the network is full")
+        full = unsent(link)
         await asyncio.sleep(30 * links.SILENCE)
-        assert link._writer.transport.get_write_buffer_size() <= full  # type: ignore[union-attr]
+        assert unsent(link) <= full
         link.close()
         came[0].close()
         server.close()
@@ -236,7 +244,7 @@ def test_a_marker_that_goes_ahead_takes_the_outbox_along(goes_ahead: bool) -> No
 
 
 def test_what_waits_from_a_life_before_opens_the_window_no_further() -> None:
-    written = Written(SYSTEM.codec)
+    written = Written()
     before = source_with(written)
     for number in range(1, 6):
         before.is_next(number, "app")

@@ -7,18 +7,19 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from cluster.frames import BadFrame, Door, framed, read_frame, refuse
+from cluster.frames import Connection, Door
 from cluster.links import Address, Link, Receiver
 from cluster.starting import of_nodes
-from cluster.system import System, live
+from cluster.system import TCP, System, live
+from cluster.tcp import Tcp, TcpConnection
 from sim.core.model import APP, MARKER, Message
 
 TOKEN = "a token"
 
 
-def system_of(nodes: int = 3, algorithm: str = "chandy_lamport") -> System:
+def system_of(nodes: int = 3, algorithm: str = "chandy_lamport", transport: str = TCP) -> System:
     """A bank of so many nodes."""
-    return System(live(of_nodes(nodes, "bank", algorithm), 0.01), 0.01)
+    return System(live(of_nodes(nodes, "bank", algorithm), 0.01), 0.01, transport)
 
 
 def message(system: System, number: int, *, source: int = 0, target: int = 1, epoch: int = 0, body: Any = 1) -> Message:
@@ -39,7 +40,7 @@ class End:
         self.system, self.life = system, life
         self.came: list[Message] = []
         self.hellos = 0
-        self.door = Door(system.codec, TOKEN)
+        self.door = Door(TOKEN)
         self.receiver = Receiver(system, range(1, 2), life, self._take)
         self.takes_at_once = True
         self.port = 0
@@ -56,23 +57,20 @@ class End:
             self.receiver.taken(own)
         self.receiver.tell()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            hello = await self.door.hello(reader, writer)
-            self.hellos += 1
-            await self.receiver.accept(hello, reader, writer)
-        except BadFrame as problem:
-            await refuse(reader, writer, self.system.codec, str(problem))
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
+    async def _accept(self, connection: Connection) -> None:
+        hello = await self.door.hello(connection)
+        self.hellos += 1
+        await self.receiver.accept(hello, connection)
 
     async def listen(self) -> End:
         """Begin to listen."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._listener = await self.system.transport.listen(TOKEN, self._accept)
+        self.port = self._listener.port
         return self
+
+    async def close(self) -> None:
+        """Listen no more."""
+        await self._listener.close()
 
     def address(self, port: int | None = None) -> Address:
         """Where it listens, or the proxy before it."""
@@ -84,25 +82,27 @@ class End:
 
 
 class Raw:
-    """A connection on which a test says what it likes."""
+    """A TCP connection on which a test says what it likes."""
 
     def __init__(self, system: System, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.system, self.reader, self.writer = system, reader, writer
+        self.reader, self.writer = reader, writer
+        self.transport = Tcp(system.codec)
+        self._connection = TcpConnection(self.transport, system.codec, reader, writer)
 
     def say(self, frame: list[Any]) -> None:
         """Send a frame."""
-        self.writer.write(framed(self.system.codec, frame))
+        self._connection.write([self.transport.pack(frame)])
 
     async def heard(self) -> list[Any]:
         """The next frame."""
         async with asyncio.timeout(20):
-            return await read_frame(self.reader, self.system.codec)
+            return await self._connection.read()
 
     async def reason(self) -> str:
         """Why the other side ends the connection, which it does."""
         async with asyncio.timeout(20):
             while True:
-                kind, *rest = await read_frame(self.reader, self.system.codec)
+                kind, *rest = await self._connection.read()
                 if kind == "bye":
                     assert await self.reader.read() == b""
                     self.writer.close()
