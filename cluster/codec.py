@@ -36,11 +36,6 @@ class Codec:
     def __init__(self, channels: Iterable[Channel]) -> None:
         self._channels: dict[int, Channel] = {channel.number: channel for channel in channels}
 
-    @property
-    def channels(self) -> Iterable[Channel]:
-        """The channels of the system, those for control messages included."""
-        return self._channels.values()
-
     def channel(self, number: int) -> Channel:
         """The channel with a number."""
         return self._channels[number]

@@ -17,6 +17,7 @@ from cluster.event_table import write_table
 from cluster.model import FAULT_KINDS, Status
 from cluster.retold import check, retold
 from cluster.starting import PORT, QUEUE, Wanted, delays, of_nodes, seconds, up
+from cluster.system import TCP, TRANSPORTS
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError, nearest
 from sim.core.workload import WORKLOADS
@@ -88,6 +89,8 @@ def system_options(parser: Parser) -> None:
     parser.add_argument("--unit", default="10ms", metavar="TIME", help=about)
     about = f"a node waits while more messages than this wait to be sent on a channel (default: {QUEUE})"
     parser.add_argument("--queue", type=int, default=QUEUE, metavar="MESSAGES", help=about)
+    about = "how nodes talk to each other: tcp, or grpc (cluster/rpc/snapshot.proto); default: tcp"
+    parser.add_argument("--transport", default=TCP, choices=TRANSPORTS, help=about)
 
 
 def scenario_of(arguments: argparse.Namespace) -> Scenario:
@@ -130,7 +133,7 @@ def wanted_of(arguments: argparse.Namespace) -> Wanted:
         raise InputError("--unit: a time unit takes some time; write 10ms")
     return Wanted(
         scenario_of(arguments), unit=unit, delay=None if arguments.delay is None else delays(arguments.delay),
-        has_coordinator=not arguments.no_coordinator, queue=arguments.queue,
+        has_coordinator=not arguments.no_coordinator, queue=arguments.queue, transport=arguments.transport,
     )  # fmt: skip
 
 
@@ -154,6 +157,8 @@ def _add_up(commands: _Commands) -> None:
     about = "the address on which it answers (default: 127.0.0.1, for this machine only; others need a token)"
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=about)
     parser.add_argument("--port", type=int, default=PORT, help=f"its port (default: {PORT}; 0: any that is free)")
+    about = "a node that is another program, such as 'P3=node p3.js'; with --transport grpc; may be repeated"
+    parser.add_argument("--program", action="append", default=[], metavar="NODE=COMMAND", help=about)
     parser.add_argument(
         "--allow-faults", action="store_true", help="let python -m cluster fault kill nodes and sever channels"
     )
@@ -162,12 +167,8 @@ def _add_up(commands: _Commands) -> None:
 
 def _up(arguments: argparse.Namespace) -> int:
     wanted = wanted_of(arguments)
-    roots = {}
-    for root in arguments.root:
-        name, is_there, uri = root.partition("=")
-        if not is_there or not name or not uri:
-            raise InputError(f"--root: {root!r} is no root; write NAME=URI, such as archive=s3://bucket/folder")
-        roots[name] = uri
+    roots = _pairs(arguments.root, "--root: {} is no root; write NAME=URI, such as archive=s3://bucket/folder")
+    wanted.programs = _pairs(arguments.program, "--program: {} is none; write NODE=COMMAND, such as 'P3=node p3.js'")
     if arguments.restore is not None and arguments.out is None:
         raise InputError("--restore: a snapshot is in the folder of a cluster; name it with --out")
     wanted.folder, wanted.roots, wanted.registry = arguments.out, roots, arguments.registry
@@ -175,6 +176,17 @@ def _up(arguments: argparse.Namespace) -> int:
     wanted.host, wanted.port, wanted.token = arguments.host, arguments.port, arguments.token or None
     wanted.allows_faults = arguments.allow_faults
     return up(wanted)
+
+
+def _pairs(texts: Sequence[str], complaint: str) -> dict[str, str]:
+    """Texts of the form NAME=VALUE, by name. Raises InputError."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise InputError(complaint.format(repr(text)))
+        found[name] = value
+    return found
 
 
 def _add_status(commands: _Commands) -> None:

@@ -8,6 +8,8 @@ import hashlib
 import json
 import re
 import secrets
+import shlex
+import shutil
 import signal
 import socket
 import sys
@@ -30,7 +32,7 @@ from cluster.registry import Cluster, Registry
 from cluster.retold import SCENARIO
 from cluster.store import Store
 from cluster.supervisor import Supervisor
-from cluster.system import System, live
+from cluster.system import GRPC, TCP, TRANSPORTS, System, live
 from cluster.vault import Vault
 from sim.core.errors import InputError, brief, nearest
 from sim.core.workload import WORKLOADS
@@ -51,7 +53,10 @@ _SCALE = {"us": 1e-6, "ms": 1e-3, "s": 1.0, None: 1e-3}
 
 @dataclass
 class Wanted:
-    """What a cluster is to be. `folder` None: one that is deleted at the end."""
+    """What a cluster is to be. `folder` None: one that is deleted at the end.
+
+    `programs` holds, by name, the commands of nodes that are not `python -m cluster.node` (docs/live.md).
+    """
 
     scenario: Scenario
     folder: Path | None = None
@@ -59,6 +64,8 @@ class Wanted:
     delay: tuple[float, float] | None = None
     has_coordinator: bool = True
     queue: int = QUEUE
+    transport: str = TCP
+    programs: Mapping[str, str] = field(default_factory=dict)
     allows_faults: bool = False
     roots: Mapping[str, str] = field(default_factory=dict)
     registry: str | None = None
@@ -146,7 +153,8 @@ def fingerprint(scenario: Scenario) -> str:
 def prepared(wanted: Wanted, say: Callable[[str], None]) -> Iterator[Supervisor]:
     """A cluster that can be started: its folder is locked, its registry and its storage agree. Raises InputError."""
     scenario = live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator)
-    system = System(scenario, wanted.unit)
+    system = System(scenario, wanted.unit, wanted.transport)
+    _check_transport(wanted, system)
     with ExitStack() as stack:
         if wanted.folder is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cluster-")))
@@ -180,8 +188,22 @@ def prepared(wanted: Wanted, say: Callable[[str], None]) -> Iterator[Supervisor]
         store = Store(system, registry, vault, own.id)
         yield Supervisor(
             system, store, logs, queue=wanted.queue, allows_faults=wanted.allows_faults, delay=wanted.delay,
-            first_epoch=0 if last is None else last.number + 1,
+            first_epoch=0 if last is None else last.number + 1, programs=wanted.programs,
         )  # fmt: skip
+
+
+def _check_transport(wanted: Wanted, system: System) -> None:
+    """Raises InputError for a transport that there is not, and for programs that cannot take part."""
+    if wanted.transport not in TRANSPORTS:
+        raise InputError(f"--transport: {brief(wanted.transport)} is none; {nearest(wanted.transport, TRANSPORTS)}")
+    for name, command in wanted.programs.items():
+        if name not in system.processes:
+            raise InputError(f"--program: there is no node {brief(name)}; {nearest(name, system.processes)}")
+        if wanted.transport != GRPC:
+            raise InputError("--program: programs of others speak gRPC (snapshot.proto); add --transport grpc")
+        words = shlex.split(command)
+        if not words or shutil.which(words[0]) is None:
+            raise InputError(f"--program: {name} is to run {command!r}, and there is no such program here")
 
 
 def _check_goal(snapshot: str | None, system: System, registry: Registry, say: Callable[[str], None]) -> None:

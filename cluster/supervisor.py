@@ -7,6 +7,7 @@ import json
 import math
 import os
 import secrets
+import shlex
 import signal
 import statistics
 import sys
@@ -107,13 +108,13 @@ class Supervisor:
 
     def __init__(
         self, system: System, store: Store, logs: Path, *, queue: int, allows_faults: bool = False,
-        delay: tuple[float, float] | None = None, first_epoch: int = 0,
+        delay: tuple[float, float] | None = None, first_epoch: int = 0, programs: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         """`logs` is the folder of the event logs. `delay`: seconds, least and most, of every channel (None: as the
-        scenario says). `first_epoch` is that of this start."""
+        scenario says). `first_epoch` is that of this start. `programs`: as in starting.Wanted."""
         self.system, self.store, self.logs = system, store, logs
         self.name, self.allows_faults = system.scenario.name, allows_faults
-        self._queue, self._delay, self._first_epoch = queue, delay, first_epoch
+        self._queue, self._delay, self._first_epoch, self._programs = queue, delay, first_epoch, programs or {}
         self._token, self._life = secrets.token_hex(16), secrets.token_hex(8)
         self._began = time.time()
         count = len(system.processes)
@@ -234,9 +235,13 @@ class Supervisor:
             "epoch": self.services.life.epoch, "index": self.store.last_index(self.services, member.name),
             "transport": self.system.transport_name,
         }  # fmt: skip
+        command = [sys.executable, "-m", "cluster.node"]
+        if member.name in self._programs:
+            command = shlex.split(self._programs[member.name])
+            told |= self.system.about(member.number)
         member.said = asyncio.Queue()
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "cluster.node", stdin=asyncio.subprocess.PIPE, start_new_session=True,
+            *command, stdin=asyncio.subprocess.PIPE, start_new_session=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )  # fmt: skip
         member.process = process

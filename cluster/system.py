@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from cluster.codec import Codec
 from cluster.frames import Transport
@@ -123,7 +125,7 @@ class System:
             return Tcp(self.codec)
         from cluster.rpc.transport import Grpc
 
-        return Grpc(self.codec, self.names)
+        return Grpc(self.codec, self.names, self.engine.channels)
 
     @cached_property
     def control_channels(self) -> list[Channel]:
@@ -136,6 +138,26 @@ class System:
     def channel_of(self) -> dict[int, Channel]:
         """All channels by number, those for control messages included."""
         return {channel.number: channel for channel in (*self.engine.channels, *self.control_channels)}
+
+    def about(self, number: int) -> dict[str, Any]:
+        """What a program that reads no scenario has to know of the system, to be its process `number`; as JSON.
+
+        `initial` is its state at first. A channel has its number and the numbers of its source and its target, in the
+        order of the scenario; `outgoing` and `incoming` are those between processes, `control` those to all others.
+        """
+
+        def told(channels: Iterable[Channel]) -> list[list[int]]:
+            return [[own.number, own.source, own.target] for own in channels]
+
+        own = self.engine.channels
+        return {
+            "names": list(self.names), "processes": len(self.processes),
+            "initial": self.engine.workload.initial(self.names[number]),
+            "parameters": dict(self.scenario.parameters),
+            "outgoing": told(channel for channel in own if channel.source == number),
+            "incoming": told(channel for channel in own if channel.target == number),
+            "control": told(channel for channel in self.control_channels if channel.source == number),
+        }  # fmt: skip
 
     def is_control(self, channel: Channel) -> bool:
         """Whether a channel is one for control messages."""

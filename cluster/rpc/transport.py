@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.messages import STAMP, frame_of, message_of
 from cluster.rpc.parts import Parts, calls
 from cluster.vault import NAME
+from sim.core.model import Channel
 from sim.services.uploads import Part
 
 BATCH = 2**20  # bytes of frames after which a message of a stream is full
@@ -54,9 +55,10 @@ class Packed(NamedTuple):
 class Grpc:
     """The transport (cluster.frames.Transport)."""
 
-    def __init__(self, codec: Codec, names: Sequence[str]) -> None:
-        """`names` are those of the processes and services, by number."""
+    def __init__(self, codec: Codec, names: Sequence[str], channels: Iterable[Channel]) -> None:
+        """`names` are those of the processes and services, by number; `channels` those between processes."""
         self.codec, self.names = codec, names
+        self.channels = {channel.name: channel for channel in channels}
 
     def pack(self, frame: list[Any]) -> Packed:
         """The frame as a stream takes it. Raises BadValue if it has too many bytes."""
@@ -243,8 +245,7 @@ class _Node:
     def __init__(self, transport: Grpc, accept: Accept, on_call: OnCall | None) -> None:
         """`on_call` None: this is the controller, which takes parts."""
         self._transport, self._accept, self._on_call = transport, accept, on_call
-        channels = {channel.name: channel for channel in transport.codec.channels}
-        self._parts = Parts(transport.codec, channels) if on_call is None else None
+        self._parts = Parts(transport.codec, transport.channels) if on_call is None else None
 
     def services(self, token: str) -> dict[str, dict[str, grpc.RpcMethodHandler]]:
         """The handlers of each service, by name. Who does not know the token is refused."""
