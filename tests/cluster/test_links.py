@@ -12,13 +12,14 @@ import pytest
 from cluster import links
 from cluster.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME
 from cluster.links import WINDOW, Link, Source, data_frame
+from cluster.system import TRANSPORTS, System
 from cluster.tcp import Tcp, TcpConnection
 from sim.algorithms.unaligned_barriers import AHEAD
 from tests.cluster.live import until
-from tests.cluster.waiting import carried_out
-from tests.cluster.wire import TOKEN, End, Proxy, link_to, marker, message, system_of
+from tests.cluster.wire import TOKEN, End, Proxy, carried_out, link_to, marker, message, system_of
 
 SYSTEM = system_of()
+EACH = pytest.mark.parametrize("system", [system_of(transport=name) for name in TRANSPORTS], ids=TRANSPORTS)
 
 
 class Written:
@@ -52,20 +53,21 @@ def unsent(link: Link) -> int:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@EACH
 def test_everything_arrives_once_and_in_order_over_connections_that_are_cut(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    system: System, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links, "SILENCE", 0.03)
 
     async def main() -> None:
         chance = random.Random(seed)
-        end = await End(SYSTEM).listen()
+        end = await End(system).listen()
         end.receiver.is_lost = lambda channel: chance.random() < 0.05
         proxy = await Proxy(end.port, seed).listen()
-        link = link_to(SYSTEM)
+        link = link_to(system)
         link.connect(end.address(proxy.port))
         for number in range(1500):
-            link.send(message(SYSTEM, number, body=[number]), number + 1)
+            link.send(message(system, number, body=[number]), number + 1)
             if chance.random() < 0.02:
                 await asyncio.sleep(chance.random() * 0.03)
             if chance.random() < 0.01:
@@ -78,17 +80,18 @@ def test_everything_arrives_once_and_in_order_over_connections_that_are_cut(
     carried_out(main())
 
 
-def test_the_last_message_may_be_lost_many_times(monkeypatch: pytest.MonkeyPatch) -> None:
+@EACH
+def test_the_last_message_may_be_lost_many_times(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "SILENCE", 0.01)
 
     async def main() -> None:
-        end = await End(SYSTEM).listen()
+        end = await End(system).listen()
         losses = iter([True] * 10)
         end.receiver.is_lost = lambda channel: next(losses, False)
-        link = link_to(SYSTEM)
+        link = link_to(system)
         link.connect(end.address())
         for number in range(3):
-            link.send(message(SYSTEM, number), 1)
+            link.send(message(system, number), 1)
         await until(lambda: link.is_idle, "everything is confirmed")
         assert [own.id for own in end.came] == [0, 1, 2]
         link.close()
@@ -96,16 +99,19 @@ def test_the_last_message_may_be_lost_many_times(monkeypatch: pytest.MonkeyPatch
     carried_out(main())
 
 
-def test_a_frame_that_comes_in_pieces_slower_than_a_silence_is_one_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+@EACH
+def test_a_frame_that_comes_in_pieces_slower_than_a_silence_is_one_frame(
+    system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(links, "SILENCE", 0.005)
 
     async def main() -> None:
-        end = await End(SYSTEM).listen()
+        end = await End(system).listen()
         proxy = await Proxy(end.port, 1, pause=0.01, piece=3).listen()
-        link = link_to(SYSTEM)
+        link = link_to(system)
         link.connect(end.address(proxy.port))
         for number in range(5):
-            link.send(message(SYSTEM, number), 1)
+            link.send(message(system, number), 1)
             await asyncio.sleep(0.02)
         await until(lambda: link.is_idle, "everything is confirmed")
         assert [own.id for own in end.came] == list(range(5))
@@ -166,16 +172,17 @@ def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pyt
 # ---------------------------------------------------------------------- bounds
 
 
-def test_the_window_and_the_outbox_are_bounds_and_room_is_told() -> None:
+@EACH
+def test_the_window_and_the_outbox_are_bounds_and_room_is_told(system: System) -> None:
     async def main() -> None:
-        end = await End(SYSTEM).listen()
+        end = await End(system).listen()
         end.takes_at_once = False
         told: list[bool] = []
-        link = link_to(SYSTEM, 10, lambda: told.append(link.is_full))
+        link = link_to(system, 10, lambda: told.append(link.is_full))
         for number in range(WINDOW + 9):
-            link.send(message(SYSTEM, number), 1)
+            link.send(message(system, number), 1)
         assert not link.is_full
-        link.send(message(SYSTEM, WINDOW + 9), 1)
+        link.send(message(system, WINDOW + 9), 1)
         link.connect(end.address())
         await until(lambda: len(end.came) == WINDOW, "the window is used")
         assert link.is_full and not link.is_overfull
@@ -187,24 +194,25 @@ def test_the_window_and_the_outbox_are_bounds_and_room_is_told() -> None:
         assert told == [False]
         await until(lambda: len(end.came) == WINDOW + 10, "the rest comes")
         for number in range(WINDOW + 20):
-            link.send(message(SYSTEM, number), 1)
+            link.send(message(system, number), 1)
         assert link.is_overfull
         link.close()
 
     carried_out(main())
 
 
-def test_what_was_delivered_is_known_after_the_connection_has_dropped() -> None:
+@EACH
+def test_what_was_delivered_is_known_after_the_connection_has_dropped(system: System) -> None:
     """The word that makes room may be lost with the connection on which it was said."""
 
     async def main() -> None:
-        end = await End(SYSTEM).listen()
+        end = await End(system).listen()
         end.takes_at_once = False
         proxy = await Proxy(end.port, 1).listen()
-        link = link_to(SYSTEM)
+        link = link_to(system)
         link.connect(end.address(proxy.port))
         for number in range(WINDOW + 10):
-            link.send(message(SYSTEM, number), 1)
+            link.send(message(system, number), 1)
         await until(lambda: len(end.came) == WINDOW, "the window is used")
         proxy.is_mute = True
         end.take_all()
@@ -262,19 +270,20 @@ def test_what_waits_from_a_life_before_opens_the_window_no_further() -> None:
 # ---------------------------------------------------------------------- other lives
 
 
-def test_nothing_of_what_was_sent_to_a_life_before_reaches_the_next() -> None:
+@EACH
+def test_nothing_of_what_was_sent_to_a_life_before_reaches_the_next(system: System) -> None:
     async def main() -> None:
-        first = await End(SYSTEM, "first").listen()
+        first = await End(system, "first").listen()
         first.takes_at_once = False
-        link = link_to(SYSTEM, 10)
+        link = link_to(system, 10)
         link.connect(first.address())
         for number in range(WINDOW + 20):
-            link.send(message(SYSTEM, number), 1)
+            link.send(message(system, number), 1)
         await until(lambda: len(first.came) == WINDOW, "the first life has some")
-        second = await End(SYSTEM, "second").listen()
+        second = await End(system, "second").listen()
         link.connect(second.address())
         assert not link.is_full and link.is_idle
-        link.send(message(SYSTEM, 5_000), 1)
+        link.send(message(system, 5_000), 1)
         await until(lambda: link.is_idle, "it has come")
         assert [own.id for own in second.came] == [5_000]
         link.close()
@@ -282,16 +291,17 @@ def test_nothing_of_what_was_sent_to_a_life_before_reaches_the_next() -> None:
     carried_out(main())
 
 
-def test_another_life_on_the_same_port_is_not_taken_for_the_one_before() -> None:
+@EACH
+def test_another_life_on_the_same_port_is_not_taken_for_the_one_before(system: System) -> None:
     async def main() -> None:
-        end = await End(SYSTEM, "second").listen()
-        link = link_to(SYSTEM)
+        end = await End(system, "second").listen()
+        link = link_to(system)
         link.connect(end.address()._replace(life="first"))
-        link.send(message(SYSTEM, 1), 1)
+        link.send(message(system, 1), 1)
         await until(lambda: end.hellos > 1, "it has tried, and tried again")
         assert end.came == []
         link.connect(end.address())
-        link.send(message(SYSTEM, 2), 1)
+        link.send(message(system, 2), 1)
         await until(lambda: link.is_idle, "it has come")
         assert [own.id for own in end.came] == [2]
         link.close()

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
-from cluster.frames import Connection, Door
+from cluster.frames import Connection, Door, Listener
 from cluster.links import Address, Link, Receiver
 from cluster.starting import of_nodes
 from cluster.system import TCP, System, live
 from cluster.tcp import Tcp, TcpConnection
 from sim.core.model import APP, MARKER, Message
+from tests.cluster import waiting
+
+Value = TypeVar("Value")
 
 TOKEN = "a token"
+LISTENERS: list[Listener] = []  # of the ends that listen
+
+
+def carried_out(work: Coroutine[Any, Any, Value]) -> Value:
+    """Carry out what a test does; at the end nobody listens any more."""
+
+    async def main() -> Value:
+        try:
+            return await work
+        finally:
+            while LISTENERS:
+                await LISTENERS.pop().close()
+
+    return waiting.carried_out(main())
 
 
 def system_of(nodes: int = 3, algorithm: str = "chandy_lamport", transport: str = TCP) -> System:
@@ -64,13 +81,10 @@ class End:
 
     async def listen(self) -> End:
         """Begin to listen."""
-        self._listener = await self.system.transport.listen(TOKEN, self._accept)
-        self.port = self._listener.port
+        listener = await self.system.transport.listen(TOKEN, self._accept)
+        LISTENERS.append(listener)
+        self.port = listener.port
         return self
-
-    async def close(self) -> None:
-        """Listen no more."""
-        await self._listener.close()
 
     def address(self, port: int | None = None) -> Address:
         """Where it listens, or the proxy before it."""
