@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 PACKAGES := --only-binary :all: --no-binary pyspark --no-build-isolation
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: help app class fast dev quick test bench lock audit picture examples tradeoffs broken clean
+.PHONY: help app class fast dev quick test bench lock audit picture examples tradeoffs proto broken clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -61,6 +61,9 @@ examples: .venv/app ## make the finished examples of the app anew, when the vers
 
 tradeoffs: .venv/app ## measure the table of trade-offs that comes with the app anew, when the version has risen; two minutes
 	$(BIN)/python -m pipeline tradeoffs --out examples/tradeoffs.json
+
+proto: .venv/dev ## make the code of cluster/rpc/snapshot.proto anew
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cluster/rpc/snapshot.proto
 
 broken: .venv/dev ## make the table of docs/broken-rules.md anew: which broken rule is caught by which check
 	$(BIN)/python -m tests.broken_rules --write

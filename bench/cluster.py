@@ -24,6 +24,7 @@ from cluster.event_log import Entry, merged
 from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
 from cluster.starting import Wanted, of_nodes, prepared
 from cluster.supervisor import Supervisor
+from cluster.system import GRPC, TCP
 from sim.core.model import RECEIVE, SEND
 
 NODES = (2, 4, 8, 16)
@@ -44,9 +45,10 @@ class Measured(NamedTuple):
     snapshots: Sequence[Snapshot]
 
 
-def wanted(nodes: int, settings: Sequence[str]) -> Wanted:
+def wanted(nodes: int, settings: Sequence[str], transport: str = TCP) -> Wanted:
     """A bank on so many nodes, without delays."""
-    return Wanted(of_nodes(nodes, "bank", settings=settings, retained=3), allows_faults=True)
+    scenario = of_nodes(nodes, "bank", settings=settings, retained=3)
+    return Wanted(scenario, allows_faults=True, transport=transport)
 
 
 def measured(own: Wanted, *, gap: float | None = None) -> Measured:
@@ -122,51 +124,50 @@ def _quantiles(values: Sequence[float], unit: float = 1000) -> str:
 
 
 def throughput() -> None:
-    """Prints messages a second by the number of nodes."""
-    print("\n| nodes, each joined with each | messages/s in all | of each node |\n|---|---|---|")
+    """Prints messages a second by the number of nodes, over each transport."""
+    print("\n| nodes, each joined with each | over TCP, messages/s | of each | over gRPC | of each | gRPC : TCP |")
+    print("|---|---|---|---|---|---|")
     for nodes in NODES:
-        rate = measured(wanted(nodes, FAST)).rate
-        print(f"| {nodes} | {rate:,.0f} | {rate / nodes:,.0f} |", flush=True)
+        tcp, over_grpc = (measured(wanted(nodes, FAST, transport)).rate for transport in (TCP, GRPC))
+        cells = f"{tcp:,.0f} | {tcp / nodes:,.0f} | {over_grpc:,.0f} | {over_grpc / nodes:,.0f} | {over_grpc / tcp:.2f}"
+        print(f"| {nodes} | {cells} |", flush=True)
 
 
 def cost_of_snapshots() -> None:
     """Prints what a snapshot each second costs of the throughput; with and without take turns."""
-    print(
-        "\n| nodes | messages/s without | with a snapshot each second | ratio (median of rounds) |\n|---|---|---|---|"
-    )
-    for nodes in (4, 8):
-        pairs = [
-            (measured(wanted(nodes, FAST)).rate, measured(wanted(nodes, FAST), gap=1.0).rate) for _ in range(ROUNDS)
-        ]
+    print("\n| nodes, transport | messages/s without | with a snapshot each second | ratio (median of rounds) |")
+    print("|---|---|---|---|")
+    for nodes, transport in ((4, TCP), (8, TCP), (4, GRPC)):
+        own = wanted(nodes, FAST, transport)
+        pairs = [(measured(own).rate, measured(own, gap=1.0).rate) for _ in range(ROUNDS)]
         without, with_them = (statistics.median(own) for own in zip(*pairs, strict=True))
         ratio = statistics.median(own / other for other, own in pairs)
-        print(f"| {nodes} | {without:,.0f} | {with_them:,.0f} | {ratio:.2f} |", flush=True)
+        print(f"| {nodes}, {transport} | {without:,.0f} | {with_them:,.0f} | {ratio:.2f} |", flush=True)
 
 
 def times() -> None:
     """Prints the latencies of messages and how long snapshots take."""
     print("\n| ms | median | 95 % | 99 % | longest |\n|---|---|---|---|---|")
-    for nodes in (4, 8):
-        for words, settings, gap in (("at 50 a second from each node", CALM, 0.1), ("as fast as it goes", FAST, 1.0)):
-            own = measured(wanted(nodes, settings), gap=gap)
+    calm, busy = ("at 50 a second from each node", CALM, 0.1), ("as fast as it goes", FAST, 1.0)
+    for nodes, transport in ((4, TCP), (8, TCP), (4, GRPC)):
+        for words, settings, gap in (calm, busy):
+            own = measured(wanted(nodes, settings, transport), gap=gap)
             durations = [found.duration for found in own.snapshots if found.duration is not None]
-            print(f"| a message, {nodes} nodes, {words} | {_quantiles(own.latencies)} |")
-            print(
-                f"| a snapshot, {nodes} nodes, {words} ({len(durations)} of them) | {_quantiles(durations, 1)} |",
-                flush=True,
-            )
+            where = f"{nodes} nodes, {transport}, {words}"
+            print(f"| a message, {where} | {_quantiles(own.latencies)} |")
+            print(f"| a snapshot, {where} ({len(durations)} of them) | {_quantiles(durations, 1)} |", flush=True)
 
 
 def recoveries() -> None:
     """Prints how long a recovery takes."""
     print("\n| from kill -9 to all nodes running, ms | median | 95 % | 99 % | longest |\n|---|---|---|---|---|")
-    for nodes in (4, 8):
+    for nodes, transport in ((4, TCP), (8, TCP), (4, GRPC)):
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            own = wanted(nodes, CALM)
+            own = wanted(nodes, CALM, transport)
             own.folder = Path(folder)
             with prepared(own, print) as supervisor:
                 took = asyncio.run(_recoveries(supervisor))
-        print(f"| {nodes} nodes, {KILLS} kills | {_quantiles(took)} |", flush=True)
+        print(f"| {nodes} nodes, {transport}, {KILLS} kills | {_quantiles(took)} |", flush=True)
 
 
 def long_chaos() -> bool:

@@ -19,6 +19,7 @@ from cluster.chaos import Report, chaos, plan
 from cluster.model import FAULT_KINDS
 from cluster.retold import retold, table
 from cluster.starting import Wanted, of_nodes
+from cluster.system import TRANSPORTS
 from pipeline.__main__ import main as pipeline
 from pipeline.spark import spark_session
 from sim.core.errors import InputError
@@ -61,14 +62,21 @@ def spark() -> Iterator[SparkSession]:
     spark_session.stop()
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("chaos") / "run"
+@pytest.fixture(scope="module", params=TRANSPORTS)
+def transport(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def report(folder: Path) -> Iterator[Report]:
-    wanted = Wanted(of_nodes(4, "bank", settings=["pace=2"]), delay=(0.005, 0.03), folder=folder)
+def folder(tmp_path_factory: pytest.TempPathFactory, transport: str) -> Path:
+    return tmp_path_factory.mktemp(f"chaos-{transport}") / "run"
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path, transport: str) -> Iterator[Report]:
+    """The same faults over each transport: the same books have to be exact."""
+    scenario = of_nodes(4, "bank", settings=["pace=2"])
+    wanted = Wanted(scenario, delay=(0.005, 0.03), folder=folder, transport=transport)
     yield apart(lambda: chaos(wanted, SECONDS, SEED))
 
 

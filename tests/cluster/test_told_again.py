@@ -18,6 +18,7 @@ from cluster.registry import Registry
 from cluster.retold import NotToldAgain, retold
 from cluster.starting import Wanted
 from cluster.supervisor import Supervisor
+from cluster.system import GRPC, TCP, TRANSPORTS
 from cluster.system import live as as_live
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
@@ -111,8 +112,13 @@ def systems(name: str) -> Scenario:
     return replace(bank(4, seed=7), algorithm=name)
 
 
-@pytest.mark.parametrize("name", [own for own in BUNDLED if own != "aligned_barriers"])
-def test_a_bank_with_random_delays(name, tmp_path):
+ON_A_BANK = [(own, TCP) for own in BUNDLED if own != "aligned_barriers"]
+
+
+@pytest.mark.parametrize(
+    ("name", "transport"), [*ON_A_BANK, ("chandy_lamport", GRPC), ("unaligned_barriers", GRPC), ("mattern", GRPC)]
+)
+def test_a_bank_with_random_delays(name, transport, tmp_path):
     """Ten snapshots, each of which has all the money; some find messages on their way."""
     stored: list[str] = []
     held: list[Supervisor] = []
@@ -124,7 +130,7 @@ def test_a_bank_with_random_delays(name, tmp_path):
             assert own.status is Status.COMPLETED, own.reason
             stored.append(own.id)
 
-    logs = live(Wanted(systems(name), tmp_path / "cluster", delay=(0.005, 0.03)), act)
+    logs = live(Wanted(systems(name), tmp_path / "cluster", delay=(0.005, 0.03), transport=transport), act)
     execution = told_again(logs)
     with_store(held[0], execution, stored, tmp_path)
     assert [money(own) for own in snapshots_of(execution)] == [400] * 10
@@ -167,7 +173,8 @@ def test_the_lecture_live_has_the_snapshot_of_the_lecture(tmp_path):
     assert document(own)["processes"] == document(simulated)["processes"]
 
 
-def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(tmp_path):
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(transport, tmp_path):
     """kill -9 of two nodes, one after the other: all go back to the last snapshot, and no money is lost."""
 
     async def act(supervisor: Supervisor) -> None:
@@ -181,7 +188,7 @@ def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(tmp_pa
             await asyncio.sleep(0.2)
         assert (await taken(supervisor)).status is Status.COMPLETED
 
-    wanted = Wanted(bank(4), tmp_path / "cluster", delay=(0.005, 0.03), allows_faults=True)
+    wanted = Wanted(bank(4), tmp_path / "cluster", delay=(0.005, 0.03), allows_faults=True, transport=transport)
     execution = told_again(live(wanted, act))
     assert [money(own) for own in snapshots_of(execution) if own.status == "complete"] == [400] * 3
 
