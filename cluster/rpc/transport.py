@@ -42,6 +42,7 @@ _PATHS = {
     method.name: f"/{service.full_name}/{method.name}"
     for service in pb.DESCRIPTOR.services_by_name.values() for method in service.methods
 }  # fmt: skip
+_ENDED = aio.AioRpcError, aio.BaseError, asyncio.InvalidStateError  # what gRPC raises when a stream has ended
 _Serve = Callable[[Any, Any], Awaitable[Any]]
 
 
@@ -103,6 +104,12 @@ class Grpc:
         return connection
 
 
+def _heard(task: asyncio.Future[Any]) -> None:
+    """How a task has ended is known: asyncio need not complain that nobody has asked."""
+    if not task.cancelled():
+        task.exception()
+
+
 _hanging_up: set[asyncio.Task[None]] = set()
 
 
@@ -111,6 +118,7 @@ def _hang_up(channel: aio.Channel) -> None:
     task = asyncio.get_running_loop().create_task(channel.close())
     _hanging_up.add(task)
     task.add_done_callback(_hanging_up.discard)
+    task.add_done_callback(_heard)
 
 
 class GrpcListener:
@@ -154,7 +162,7 @@ class GrpcConnection:
 
     async def _send(self) -> None:
         """Send what is written, as it comes, until the stream has ended."""
-        with suppress(OSError, aio.AioRpcError, aio.UsageError, asyncio.InvalidStateError):
+        with suppress(OSError, *_ENDED):
             while True:
                 await self._wakes.wait()
                 self._is_writing = True
@@ -199,13 +207,14 @@ class GrpcConnection:
     async def _next(self) -> pb.Frames:
         """The next message. Raises OSError at the end of the stream."""
         reading = asyncio.ensure_future(self._read())
+        reading.add_done_callback(_heard)
         ending = asyncio.ensure_future(self.ended.wait())
         try:
             await asyncio.wait([reading, ending], return_when=asyncio.FIRST_COMPLETED)
             if not reading.done():
                 raise ConnectionResetError("the connection was closed")
             message: pb.Frames = reading.result()
-        except (aio.AioRpcError, aio.UsageError, asyncio.InvalidStateError) as problem:
+        except _ENDED as problem:
             raise ConnectionResetError(str(problem)) from problem
         finally:
             ending.cancel()
