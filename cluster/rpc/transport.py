@@ -81,7 +81,7 @@ class Grpc:
             server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, methods),))
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
-        return GrpcListener(server, port)
+        return GrpcListener(server, port, node.connections)
 
     async def connect(self, host: str, port: int, token: str) -> GrpcConnection:
         """A stream to a node that listens. Raises OSError."""
@@ -124,12 +124,15 @@ def _hang_up(channel: aio.Channel) -> None:
 class GrpcListener:
     """A listener (cluster.frames.Listener)."""
 
-    def __init__(self, server: aio.Server, port: int) -> None:
-        self._server, self.port = server, port
+    def __init__(self, server: aio.Server, port: int, connections: set[GrpcConnection]) -> None:
+        """`connections` are those that have come in and not ended."""
+        self._server, self.port, self._connections = server, port, connections
 
     async def close(self) -> None:
         """Take no more streams, and end those that there are."""
-        await self._server.stop(None)
+        for connection in list(self._connections):
+            connection.close()
+        await self._server.stop(LINGER_SECONDS)
 
 
 class GrpcConnection:
@@ -255,6 +258,7 @@ class _Node:
         """`on_call` None: this is the controller, which takes parts."""
         self._transport, self._accept, self._on_call = transport, accept, on_call
         self._parts = Parts(transport.codec, transport.channels) if on_call is None else None
+        self.connections: set[GrpcConnection] = set()
 
     def services(self, token: str) -> dict[str, dict[str, grpc.RpcMethodHandler]]:
         """The handlers of each service, by name. Who does not know the token is refused."""
@@ -293,7 +297,11 @@ class _Node:
             self._transport, context.read, context.write, hand_over, lambda: None, self._parts
         )  # fmt: skip
         connection.begin()
-        await served(connection, self._accept)
+        self.connections.add(connection)
+        try:
+            await served(connection, self._accept)
+        finally:
+            self.connections.discard(connection)
 
     async def _send_marker(self, request: pb.MarkerRequest, context: Any) -> pb.MarkerResponse:
         """Somebody asks this node to start a snapshot, or tells it of one."""
