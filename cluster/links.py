@@ -26,6 +26,7 @@ from sim.core.model import APP, CONTROL, MARKER, Channel, Message
 WINDOW = 256  # application messages of a link that are sent and not delivered
 SAMPLES = 512  # latencies that are kept
 SILENCE = 0.3  # seconds without word of what was sent, after which the last message is sent again
+WELCOME_S = 5.0  # for the answer to a hello, after which a new connection is tried
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds before the next try to connect
 
 
@@ -147,7 +148,8 @@ class Link:
             try:
                 hello = [HELLO, self._token, self._source, self.target, self._life, address.life]
                 connection.write([self._system.transport.pack(hello)])
-                welcome = await connection.read()
+                async with asyncio.timeout(WELCOME_S):
+                    welcome = await connection.read()
                 if welcome[0] == WELCOME:
                     tries = 0
                     self._connection = connection
@@ -155,7 +157,7 @@ class Link:
                     self._again()
                     self._make_room(welcome[2])
                     await self._listen(connection)
-            except (OSError, BadFrame):
+            except (OSError, BadFrame):  # TimeoutError is an OSError
                 pass
             finally:
                 if self._connection is connection:

@@ -169,6 +169,26 @@ def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pyt
     carried_out(main())
 
 
+def test_who_is_not_welcomed_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever listens at first takes connections and says nothing, as a process does that is about to end."""
+    monkeypatch.setattr(links, "WELCOME_S", 0.05)
+
+    async def main() -> None:
+        end = await End(SYSTEM).listen()
+        silent = await Proxy(end.port, 1).listen()
+        silent.is_mute = True
+        link = link_to(SYSTEM)
+        link.connect(end.address(silent.port))
+        link.send(message(SYSTEM, 1), 1)
+        await until(lambda: silent.connections > 2, "it has tried again")
+        silent.is_mute = False
+        await until(lambda: link.is_idle, "it has come")
+        assert [own.id for own in end.came] == [1]
+        link.close()
+
+    carried_out(main())
+
+
 # ---------------------------------------------------------------------- bounds
 
 
