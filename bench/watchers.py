@@ -92,7 +92,10 @@ def rate(page: Page, address: str, seconds: float) -> float:
 def fast_cluster(page: Page, url: str) -> Iterator[str]:
     """A fast cluster of PROCESSES, started with the form; gives the address of its frames. The page stays open."""
     page.goto(f"{url}/live")
-    page.wait_for_selector(".st-key-live-start button")
+    page.wait_for_selector(".st-key-live-start button, .cc-live[data-state=ended]")
+    if page.get_by_role("button", name="Start another").is_visible():
+        page.get_by_role("button", name="Start another").click()
+        page.wait_for_selector(".st-key-live-start button")
     page.get_by_role("slider", name="Processes").focus()
     for _ in range(PROCESSES - 4):
         page.keyboard.press("ArrowRight")

@@ -31,7 +31,7 @@ WIDTHS = (2, 5, 10, 20, 60)  # seconds that a diagram shows
 FRAME_S = 0.45
 OLD_S = 2.0  # a frame that is older is waited for
 SETTLED_S = 2.0  # after which nothing comes to a diagram of the past: who sent it has written it down
-MOST_WAITING = 8  # for a frame that follows, and for one of the past
+MOST_FOLLOWING, MOST_WAITING = 24, 8  # who wait at once for a frame that follows, and for one of the past
 KEPT = 40  # frames, and as many diagrams of the past
 FIRST_S = 10  # seconds that are on show before the cluster has run so long
 CHARTED_S = 60  # seconds that the charts show
@@ -66,13 +66,13 @@ class Frames:
 
     def __init__(self, run: LiveRun) -> None:
         self._run = run
-        self._following, self._past = Turns(share=0.5, most=MOST_WAITING), Turns(share=0.25, most=MOST_WAITING)
+        self._following, self._past = Turns(0.5, MOST_FOLLOWING), Turns(0.25, MOST_WAITING)
         self._lock = threading.Lock()  # of what is kept
         self._kept: dict[Place, Frame] = {}
         self._diagrams: dict[Place, str] = {}  # of the past, which do not change any more
 
     def frame(self, place: Place) -> Frame | None:
-        """A frame (None: too many look back at once)."""
+        """A frame (None: too many wait for theirs)."""
         self._run.watched()
         known = self._kept.get(place)
         if known is not None and self._is_new(known):

@@ -24,7 +24,7 @@ def _serve(request: Request) -> Response:
         return PlainTextResponse("This cluster is not there any more; reload the page.", 404)
     frame = _FRAMES.setdefault(run, Frames(run)).frame(read_place(request.query_params))
     if frame is None:
-        return PlainTextResponse("Many look back at this moment; your turn comes in a few seconds.", 503)
+        return PlainTextResponse("Many look at this cluster; your turn comes in a few seconds.", 503)
     headers = {"ETag": f'"{frame.mark}"', "Cache-Control": "no-cache", "Content-Encoding": "gzip"}
     if request.headers.get("if-none-match") == f'"{frame.mark}"':
         return Response(status_code=304, headers=headers)
