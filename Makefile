@@ -34,7 +34,7 @@ test: .venv/dev ## install what is needed; lint, types, all tests (browser tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-bench: .venv/dev ## measure the engine, the explorer, incremental snapshots, a fork, the page, a class of thirty, a cluster, the pipeline; prints the tables of docs/performance.md
+bench: .venv/dev ## measure the engine, the explorer, incremental snapshots, a fork, the page, a class of thirty, a cluster, those who watch one, the pipeline; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m bench.explore
 	$(BIN)/python -m bench.incremental
@@ -42,6 +42,7 @@ bench: .venv/dev ## measure the engine, the explorer, incremental snapshots, a f
 	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -n 0 -s -q
 	$(BIN)/python -m bench.classroom
 	$(BIN)/python -m bench.cluster --long
+	$(BIN)/python -m bench.watchers --page 10
 	$(BIN)/python -m bench.pipeline
 
 lock: .venv/dev ## after an edit of requirements*.txt; with UPGRADE=--upgrade also the newest of all that they ask for

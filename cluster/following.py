@@ -10,27 +10,31 @@ import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cluster.event_log import Entry
 from cluster.system import System
 from sim.core.model import (
     COMMITTED,
+    CONTROL_SEND,
     CRASH,
     DECISION,
     DOWN,
     JOIN,
     LEAVE,
+    MARKER_SEND,
     RECEIVE,
     RECORD,
     RECOVERY,
     RESTORE,
+    SEND,
     SNAPSHOT_COMPLETE,
     UP,
 )
 
 MARKS = frozenset({RECORD, SNAPSHOT_COMPLETE, DECISION, COMMITTED, CRASH, RECOVERY, RESTORE, DOWN, UP, JOIN, LEAVE})
+SENDS = frozenset({SEND, MARKER_SEND, CONTROL_SEND})
 MOST_MARKS = 20_000  # lines that are kept whole; older ones are forgotten
 MOST_ASKED = 20  # messages of a look that are asked how long they took
 MOST_AT_ONCE = 32_000_000  # bytes of a log that are read in one look
@@ -164,6 +168,23 @@ class Follower:
             yield log, bisect_left(log.times, begin / self.unit), bisect_right(log.times, end / self.unit)
 
     def entries(self, begin: float, end: float) -> list[Entry]:
-        """The lines from `begin` to `end`, in seconds, in an order that happened-before allows."""
-        found = [entry for log, first, last in self._between(begin, end) for entry in log.read(first, last)]
-        return sorted(found, key=lambda entry: (entry.clock, entry.actor))
+        """The lines from `begin` to `end`, in seconds, by their time and in an order that happened-before allows."""
+        return in_time(entry for log, first, last in self._between(begin, end) for entry in log.read(first, last))
+
+
+def in_time(entries: Iterable[Entry]) -> list[Entry]:
+    """Lines by their time, and in an order that happened-before allows.
+
+    Where clocks have been set, a line gets a later time: no actor goes back in time, and no message arrives before it
+    was sent.
+    """
+    latest: dict[int, float] = {}  # by actor
+    sent: dict[int, float] = {}  # by message
+    timed = []
+    for entry in sorted(entries, key=lambda entry: (entry.clock, entry.actor)):
+        known = [sent[row[5]] for row in entry.rows if row[5] in sent]
+        at = max([entry.time, latest.get(entry.actor, entry.time), *known])
+        latest[entry.actor] = at
+        sent |= {row[5]: at for row in entry.rows if row[2] in SENDS}
+        timed.append(entry._replace(time=at))
+    return sorted(timed, key=lambda entry: (entry.time, entry.clock, entry.actor))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cluster.event_log import Entry
-from cluster.following import Follower
+from cluster.following import SENDS, Follower
 from sim.core.log import Log
 from sim.core.model import (
     APPLICATION_KINDS,
@@ -27,7 +27,6 @@ from sim.core.model import (
     JOIN,
     LEAVE,
     MARKER_RECEIVE,
-    MARKER_SEND,
     NOTED,
     PUT_BACK,
     RECEIVE,
@@ -46,7 +45,6 @@ MOST_LINES = 6_000  # that are read for a stretch; a longer one begins later
 MOST_MESSAGES = 90  # that are drawn, beside those that a snapshot has recorded
 _PROCESS, _INDEX, _KIND, _CHANNEL, _PEER, _MESSAGE, _LABEL, _BODY, _SNAPSHOT = range(9)
 _TALK = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED})  # of services and with them
-_SENDS = frozenset({SEND, MARKER_SEND, CONTROL_SEND})
 _NEEDS_SEND = frozenset({RECEIVE, MARKER_RECEIVE, CONTROL_RECEIVE, RECORDED, PUT_BACK})
 
 Row = list[Any]
@@ -130,12 +128,12 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
 def _sends_before(follower: Follower, entries: Sequence[Entry]) -> list[Entry]:
     """The lines of the sends that lie before all `entries`, of messages that these tell of."""
     rows = [row for entry in entries for row in entry.rows]
-    sent = {row[_MESSAGE] for row in rows if row[_KIND] in _SENDS}
+    sent = {row[_MESSAGE] for row in rows if row[_KIND] in SENDS}
     missing = {row[_MESSAGE] for row in rows if row[_KIND] in _NEEDS_SEND} - sent - {None}
     found = []
     for number in sorted(missing):
         entry = follower.sending(number)
-        own = [row for row in entry.rows if row[_KIND] in _SENDS and row[_MESSAGE] == number] if entry else []
+        own = [row for row in entry.rows if row[_KIND] in SENDS and row[_MESSAGE] == number] if entry else []
         if entry is not None and own:
             found.append(entry._replace(rows=own))
     return sorted(found, key=lambda entry: (entry.clock, entry.actor))
@@ -174,7 +172,7 @@ def _renumbered(row: Row, numbers: Mapping[str, list[int]], ids: dict[int, int],
     row = list(row)
     kind, process = row[_KIND], row[_PROCESS]
     if row[_MESSAGE] is not None:
-        if kind in _SENDS:
+        if kind in SENDS:
             ids[row[_MESSAGE]] = len(ids)
         elif row[_MESSAGE] not in ids:
             return []

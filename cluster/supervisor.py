@@ -60,7 +60,7 @@ from sim.document.scenario import FaultLine, Initiation
 from sim.document.validate import fitting_initiations
 from sim.document.writing import dumps
 from sim.services.storage_words import NAME as STORAGE
-from sim.services.words import CANCELLED, EXPIRED
+from sim.services.words import CANCELLED, EXPIRED, ROLLED_BACK
 from sim.services.words import NAME as COORDINATOR
 
 START_TIMEOUT = 30.0  # seconds that a node has to start
@@ -130,6 +130,7 @@ class Supervisor:
         self._given_up: dict[str, Status] = {}  # what somebody, or the clock, has made of a snapshot
         self._progress: dict[str, Snapshot] = {}  # rows that the registry has without their last `completed`
         self._recoveries, self._last_recovery = 0, 0.0
+        self._goes_back_as = ""  # why the system is rolled back
         self._weather = Weather()  # what is injected, for nodes that start again
         self.ended = asyncio.Event()
         self._is_ending = False
@@ -364,7 +365,7 @@ class Supervisor:
                         member.status = NodeStatus.RECOVERING
                 self._tell_addresses()
                 self._tell_members()
-                epoch = self.services.life.epoch + 1
+                epoch, self._goes_back_as = self.services.life.epoch + 1, reason
                 done = await self.services.recover(goal, epoch)
                 restored = [member for member in self.members if member.is_present]
                 for member in restored:
@@ -515,6 +516,8 @@ class Supervisor:
         own = self._row(snapshot)
         if own.status is Status.COMPLETED and status is not Status.FAILED:
             return
+        if reason == ROLLED_BACK:
+            reason += f": {self._goes_back_as}"
         ended = datetime.now(UTC) if own.ended_at is None else own.ended_at
         self._put(replace(own, status=status, reason=reason, ended_at=ended, is_kept=is_kept))
 

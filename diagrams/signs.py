@@ -527,11 +527,12 @@ def signs_in(scene: Scene) -> list[Sign]:
 
 def signs(scene: Scene) -> list[dict[str, Any]]:
     """The signs that the page shows beside the diagram, ready for JSON."""
-    return [
-        {
-            "key": sign.key, "label": sign.label, "title": sign.title, "icon": sign.icon.svg(), "rare": sign.rare,
-            "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
-        }
-        for sign in signs_in(scene)
-        if sign.drawn != LATTICE
-    ]  # fmt: skip
+    return [as_told(sign) for sign in signs_in(scene) if sign.drawn != LATTICE]
+
+
+def as_told(sign: Sign) -> dict[str, Any]:
+    """A sign, ready for JSON."""
+    return {
+        "key": sign.key, "label": sign.label, "title": sign.title, "icon": sign.icon.svg(), "rare": sign.rare,
+        "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
+    }  # fmt: skip

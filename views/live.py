@@ -10,6 +10,7 @@ import streamlit as st
 from sim.core.errors import InputError
 from views import visitors
 from views.addresses import LIVE as ADDRESS
+from views.budget import answering
 from views.from_browser import new_entries
 from views.live_component import live_cluster
 from views.live_form import live_form
@@ -18,6 +19,7 @@ from views.live_stretch import keep, scenario_of
 from views.on_show import show
 from views.opening import open_scenario
 from views.page_words import sentence
+from views.tabs import for_this_tab
 from views.traces import PAGE as TRACES
 from views.traces import as_page as traces_page
 
@@ -135,7 +137,10 @@ def _open(own: LivePage, run: LiveRun, where: str, begin: float, end: float) -> 
     """Go to another page with a stretch of the run; where that is not possible, say why."""
     try:
         if where == "explore":
-            open_scenario(scenario_of(run, begin, end))
+            with for_this_tab() as is_open, answering(is_open):
+                scenario = scenario_of(run, begin, end)
+            open_scenario(scenario)
+        visitors.check_room()
         name = keep(run, begin, end, visitors.visitor())
     except InputError as problem:
         own.notice = {"seq": own.ack, "text": sentence(str(problem))}

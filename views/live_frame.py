@@ -8,37 +8,35 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from cluster.following import Follower
 from cluster.stretch import Stretch, stretch
 from diagrams.arrangement import Arrangement
+from diagrams.live_signs import live_signs
 from diagrams.scene import Scene, compose
-from diagrams.signs import signs
 from diagrams.spacetime import figure
-from sim.core.model import COMMITTED, CRASH, DECISION, DOWN, JOIN, LEAVE, RECOVERY, UP
+from sim.core.model import COMMITTED, CRASH, DOWN, RECOVERY
 from sim.document.scenario import ORIENTATIONS
-from sim.services.words import decision_words
 from views.live_runs import LiveRun
+from views.live_turns import Turns
+from views.live_words import Mark, said, short_name
 
 WIDTHS = (2, 5, 10, 20, 60)  # seconds that a diagram shows
 FRAME_S = 0.45
-KEPT = 40  # frames
+OLD_S = 2.0  # a frame that is older is waited for
+SETTLED_S = 2.0  # after which nothing comes to a diagram of the past: who sent it has written it down
+MOST_FOLLOWING, MOST_WAITING = 24, 8  # who wait at once for a frame that follows, and for one of the past
+KEPT = 40  # frames, and as many diagrams of the past
+FIRST_S = 10  # seconds that are on show before the cluster has run so long
 CHARTED_S = 60  # seconds that the charts show
 LISTED = 12  # snapshots
 MOST_SIGNS = 400  # on the line of the whole run
-_SHORT = re.compile(r"(snap-\d+)-\w+")  # the name of a snapshot, without the letters that only tell clusters apart
-_WORDS = {
-    CRASH: "{process} has ended", RECOVERY: "everybody goes back to {snapshot}", DOWN: "{channel} is severed",
-    UP: "{channel} is mended", JOIN: "{process} joins", LEAVE: "{process} leaves",
-    COMMITTED: "{snapshot} is complete",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,35 +49,87 @@ class Place:
     with_services: bool
 
 
+class Frame(NamedTuple):
+    """When it was made, by the monotonic clock; a mark that differs for each; and itself, compressed."""
+
+    made: float
+    mark: str
+    content: bytes
+
+
 class Frames:
-    """The frames of one cluster, each made once."""
+    """The frames of one cluster, each made once.
+
+    However many watch, whatever they look at: frames that follow take at most half of a core, and those of the past a
+    quarter. So who follows may get the frame before, and who looks back may have to ask again.
+    """
 
     def __init__(self, run: LiveRun) -> None:
         self._run = run
-        self._lock = threading.Lock()
-        self._kept: dict[Place, tuple[float, str, bytes]] = {}  # when it was made, its mark, and its bytes
+        self._following, self._past = Turns(0.5, MOST_FOLLOWING), Turns(0.25, MOST_WAITING)
+        self._lock = threading.Lock()  # of what is kept
+        self._kept: dict[Place, Frame] = {}
+        self._diagrams: dict[Place, str] = {}  # of the past, which do not change any more
 
-    def frame(self, place: Place) -> tuple[str, bytes]:
-        """A frame, compressed, with a mark that differs for each."""
-        run = self._run
-        run.watched()
-        with self._lock:
-            made, mark, content = self._kept.get(place, (0.0, "", b""))
-            is_new = content and (time.monotonic() - made < FRAME_S or mark == self._mark(place))
-            if not is_new:
-                mark = self._mark(place)
-                text = json.dumps(document(run, place), ensure_ascii=False, separators=(",", ":"))
-                content = gzip.compress(text.encode(), compresslevel=3, mtime=0)
-                self._kept.pop(place, None)
-                self._kept[place] = time.monotonic(), mark, content
-                for old in list(self._kept)[:-KEPT]:
-                    del self._kept[old]
-            return mark, content
+    def frame(self, place: Place) -> Frame | None:
+        """A frame (None: too many wait for theirs)."""
+        self._run.watched()
+        known = self._kept.get(place)
+        if known is not None and self._is_new(known):
+            return known
+        turns = self._following if place.end is None else self._past
+        can_wait = known is None or time.monotonic() - known.made > OLD_S
+        return turns.take(lambda: self._make(place), waits=can_wait) or known
 
-    def _mark(self, place: Place) -> str:
-        """What tells frames of a place apart: nothing changes once the cluster is over."""
+    def _is_new(self, frame: Frame) -> bool:
+        return time.monotonic() - frame.made < FRAME_S or frame.mark == self._mark()
+
+    def _mark(self) -> str:
+        """What tells the frames of a place apart: nothing changes once the cluster is over."""
         run = self._run
         return f"{run.id}-{run.state}" if run.is_over else f"{run.id}-{time.monotonic() / FRAME_S:.0f}"
+
+    def _make(self, place: Place) -> Frame:
+        """A new frame, unless somebody else has made it meanwhile."""
+        known = self._kept.get(place)
+        if known is not None and self._is_new(known):
+            return known
+        mark = self._mark()
+        told, diagram = _written(about(self._run, place)), self._diagram(place)
+        text = f"{told[:-1]},{diagram[1:]}" if diagram else told
+        frame = Frame(time.monotonic(), mark, gzip.compress(short_name(text).encode(), compresslevel=3, mtime=0))
+        with self._lock:
+            _keep(self._kept, place, frame)
+        return frame
+
+    def _diagram(self, place: Place) -> str:
+        """The diagram as JSON; empty: the cluster has not begun."""
+        run, follower = self._run, self._run.follower
+        if follower is None:
+            return ""
+        if place in self._diagrams:
+            return self._diagrams[place]
+        with run.lock:
+            is_settled = place.end is not None and (run.is_over or place.end < run.now - SETTLED_S)
+            end = run.now if place.end is None else min(place.end, run.now)
+            own = stretch(follower, max(0.0, end - place.width), end, with_services=place.with_services)
+        text = _written(drawn(own, place))
+        if is_settled:
+            with self._lock:
+                _keep(self._diagrams, place, text)
+        return text
+
+
+def _written(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _keep(kept: dict[Place, Any], place: Place, value: Any) -> None:
+    """Keep the newest KEPT."""
+    kept.pop(place, None)
+    kept[place] = value
+    for old in list(kept)[:-KEPT]:
+        del kept[old]
 
 
 def read_place(query: Mapping[str, str]) -> Place:
@@ -94,28 +144,27 @@ def read_place(query: Mapping[str, str]) -> Place:
     width = min(WIDTHS, key=lambda own: abs(own - width)) if width == width else WIDTHS[1]
     orientation = query.get("orientation", "")
     known = orientation if orientation in ORIENTATIONS else ORIENTATIONS[-1]
-    return Place(None if end is None else round(end, 3), width, known, query.get("services") == "1")
+    return Place(None if end is None else round(end, 1), width, known, query.get("services") == "1")
 
 
-def document(run: LiveRun, place: Place) -> dict[str, Any]:
-    """A frame as JSON."""
+def about(run: LiveRun, place: Place) -> dict[str, Any]:
+    """The cluster now, as JSON; and what has happened last before the end of the diagram."""
     follower = run.follower
+    marks = [] if follower is None else _all_marks(run, follower)
+    ended = {row[0]: round(at, 1) for at, row in marks if row[2] == CRASH}
     told = {
         "run": run.id, "state": run.state, "problem": run.problem, "now": round(run.now, 2), "epoch": run.epoch,
-        "nodes": [_node(run, node) for node in run.nodes],
-        "snapshots": [_snapshot(run, own) for own in run.snapshots[:LISTED]],
+        "nodes": [_node(run, node, ended) for node in run.nodes],
+        "snapshots": [_snapshot(own) for own in run.snapshots[:LISTED]],
         "taken": len(run.snapshots),
     }  # fmt: skip
     if follower is None:
         return told
     with run.lock:
-        end = run.now if place.end is None else min(place.end, run.now)
-        own = stretch(follower, max(0.0, end - place.width), end, with_services=place.with_services)
-        marks = [(entry.time * follower.unit, row) for entry in follower.marks for row in entry.rows]
         told |= _charts(follower, run.now)
-    told["lines"] = follower.lines
-    told["marks"], told["said"] = _marks(marks), _said(follower, marks, end)
-    return told | drawn(own, place)
+    told |= {"messages": follower.receipts.total(), "marks": _marks(marks)}
+    end = run.now if place.end is None else min(place.end, run.now)
+    return told | {"said": follower.system.in_seconds(said(marks, end))}
 
 
 def drawn(own: Stretch, place: Place) -> dict[str, Any]:
@@ -125,7 +174,7 @@ def drawn(own: Stretch, place: Place) -> dict[str, Any]:
     return {
         "begin": round(own.begin, 3), "end": round(own.end, 3), "every": own.every,
         "figure": figure(scene, place.orientation, live=True),
-        "signs": [sign for sign in signs(scene) if sign["key"] not in _hidden_signs(place)],
+        "signs": live_signs(scene, with_services=place.with_services),
         "lanes": list(scene.lanes), "processes": list(scene.processes), "last": scene.last,
         "arrangement": {
             "hidden": [scene.lanes[lane] for lane in layout.ordered if lane not in layout.shown],
@@ -134,26 +183,27 @@ def drawn(own: Stretch, place: Place) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _hidden_signs(place: Place) -> set[str]:
-    """The signs of what a live diagram does not draw."""
-    services = {"complete", "expired", "failed", "valid", "recovery"}
-    return {"in-process", "now"} | (set() if place.with_services else services)
-
-
 def scene_of(own: Stretch, place: Place) -> Scene:
-    """The scene of a stretch, from its beginning to its end."""
+    """The scene of a stretch, from its beginning to its end. A run that is still short fills a wider one bit by bit."""
     scene = compose(own.execution)
     services = () if place.with_services else scene.lanes[len(scene.processes) :]
-    width = max(own.end - own.begin, 0.1)
+    width = max(own.end - own.begin, min(place.width, FIRST_S) if own.begin == 0 else 0.1)
     return scene.arranged(Arrangement(hidden=tuple(services))).over((own.begin, own.begin + width * 1.02))
 
 
-def _node(run: LiveRun, node: Mapping[str, Any]) -> dict[str, Any]:
+def _all_marks(run: LiveRun, follower: Follower) -> list[Mark]:
+    with run.lock:
+        return [(entry.time * follower.unit, row) for entry in follower.marks for row in entry.rows]
+
+
+def _node(run: LiveRun, node: Mapping[str, Any], ended: Mapping[str, float]) -> dict[str, Any]:
+    """A node, with the time in seconds at which it has ended last (None: never)."""
+    name = node["node_id"]
     status = "ENDED" if run.is_over else node["status"]
-    return {"name": node["node_id"], "status": status, "epoch": node["epoch"]}
+    return {"name": name, "status": status, "epoch": node["epoch"], "ended": ended.get(name)}
 
 
-def _snapshot(run: LiveRun, own: Mapping[str, Any]) -> dict[str, Any]:
+def _snapshot(own: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": own["snapshot_id"], "status": own["status"], "took": own["duration_ms"], "reason": own["reason"],
         "by": own["initiated_by_node_id"], "parts": own["nodes_completed"], "of": len(own["node_ids"]),
@@ -173,24 +223,7 @@ def _charts(follower: Follower, now: float) -> dict[str, Any]:
     }
 
 
-def _marks(marks: Iterable[tuple[float, list[Any]]]) -> list[list[Any]]:
+def _marks(marks: Iterable[Mark]) -> list[list[Any]]:
     """The signs on the line of the whole run: snapshots, faults and recoveries, each with its time and its kind."""
     found = [[round(at, 2), row[2]] for at, row in marks if row[2] in (COMMITTED, CRASH, RECOVERY, DOWN)]
     return found[-MOST_SIGNS:]
-
-
-def _said(follower: Follower, marks: Iterable[tuple[float, list[Any]]], end: float) -> str:
-    """The last thing that happened to snapshots, nodes or channels before `end`, in a sentence."""
-    said = ""
-    for at, row in sorted(marks, key=lambda own: own[0]):
-        if at > end:
-            break
-        process, _, kind, channel, _, _, _, body, snapshot = row
-        if kind == DECISION and body["outcome"] != "complete":
-            said = follower.system.in_seconds(decision_words(snapshot, body))
-        elif kind in _WORDS:
-            said = _WORDS[kind].format(process=process, channel=channel, snapshot=snapshot or "the beginning")
-        else:
-            continue
-        said = f"At {at:.1f} s: {said}."
-    return _SHORT.sub(r"\1", said)

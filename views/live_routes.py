@@ -22,11 +22,13 @@ def _serve(request: Request) -> Response:
     run = LIVE.find(request.path_params["run"])
     if run is None:
         return PlainTextResponse("This cluster is not there any more; reload the page.", 404)
-    mark, content = _FRAMES.setdefault(run, Frames(run)).frame(read_place(request.query_params))
-    headers = {"ETag": f'"{mark}"', "Cache-Control": "no-cache", "Content-Encoding": "gzip"}
-    if request.headers.get("if-none-match") == f'"{mark}"':
+    frame = _FRAMES.setdefault(run, Frames(run)).frame(read_place(request.query_params))
+    if frame is None:
+        return PlainTextResponse("Many look at this cluster; your turn comes in a few seconds.", 503)
+    headers = {"ETag": f'"{frame.mark}"', "Cache-Control": "no-cache", "Content-Encoding": "gzip"}
+    if request.headers.get("if-none-match") == f'"{frame.mark}"':
         return Response(status_code=304, headers=headers)
-    return Response(content, media_type="application/json", headers=headers)
+    return Response(frame.content, media_type="application/json", headers=headers)
 
 
 URL = below_base("/live/frames")

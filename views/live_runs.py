@@ -11,11 +11,13 @@ import re
 import secrets
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from cluster.client import TOKEN, Client
@@ -37,6 +39,7 @@ MOST_S = 3_600.0  # that a cluster runs
 MOST_BYTES = 2_000_000_000  # of event logs
 GOODBYE_S = 5.0  # that a cluster has to end in good order
 MOST_SNAPSHOTS = 100  # that the page knows of
+ROOT = Path(__file__).resolve().parent.parent
 _ADDRESS = re.compile(r"--url (http://127\.0\.0\.1:\d+)")
 
 Answer = Mapping[str, Any]
@@ -65,8 +68,9 @@ class LiveRun:
         self._watched_at = self._started_at = time.monotonic()
         token = secrets.token_urlsafe(24)
         self._process = subprocess.Popen(
-            asked.command(self._folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, start_new_session=True, env={**os.environ, TOKEN: token, "PYTHONUNBUFFERED": "1"},
+            [sys.executable, "-m", "views.live_ward", *asked.command(self._folder)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT,
+            start_new_session=True, env={**os.environ, TOKEN: token, "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
         self._token = token
         threading.Thread(target=self._listen, name="live-listen", daemon=True).start()
@@ -105,7 +109,8 @@ class LiveRun:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(GOODBYE_S)
         if self._process.poll() is None:
-            self._process.kill()  # its nodes end by themselves
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # its nodes end by themselves
             self._process.wait()
 
     def remove(self) -> None:

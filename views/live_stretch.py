@@ -14,13 +14,25 @@ from pipeline.store.manifest import TRACE
 from pipeline.store.schema import TRACE_TYPES, arrow_schema
 from sim import VERSION
 from sim.core.errors import InputError
-from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, MARKER, MARKER_RECEIVE, RECORD, SEND, MessageReference
+from sim.core.model import (
+    APPLICATION_KINDS,
+    EVENT_TYPES,
+    MARKER,
+    MARKER_RECEIVE,
+    RECORD,
+    RESTORE,
+    SEND,
+    MessageReference,
+)
+from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario
 from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import Execution
-from sim.run.snapshots import snapshots_of
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.theory.surviving import is_gone
 from views.budget import run_of
 from views.live_runs import LiveRun
+from views.live_words import short_name
 
 MOST_EVENTS = 1_500  # of a stretch that is opened in Explore
 WITH_SNAPSHOTS = "chandy_lamport"
@@ -36,44 +48,66 @@ def scenario_of(run: LiveRun, begin: float, end: float) -> Scenario:
     events = [row for row in own.execution.events if row.kind in APPLICATION_KINDS]
     if len(events) > MOST_EVENTS:
         raise InputError(f"{len(events):,} events are more than Explore shows of a stretch; show fewer seconds")
-    scenario = replace(reconstruct(own.execution.events, processes, "live"), title=_title(run, own))
-    if own.execution.scenario.algorithm != WITH_SNAPSHOTS:
-        return scenario
-    return _with_snapshots(scenario, own.execution)
+    told = reconstruct(own.execution.table, processes, "live")
+    edges = [*told.topology.channels]  # in an order in which ties keep the order of the run
+    edges += [_ends(edge.name) for edge in own.execution.scenario.channels if _ends(edge.name) not in edges]
+    scenario = replace(told, title=_title(own), topology=Topology("listed", channels=tuple(edges)))
+    if own.execution.scenario.algorithm == WITH_SNAPSHOTS:
+        scenario = _with_snapshots(scenario, own.execution)
+    return replace(scenario, story=_story(run, own, scenario))
+
+
+def _ends(channel: str) -> tuple[str, str]:
+    source, _, target = channel.partition("->")
+    return source, target
+
+
+def _story(run: LiveRun, own: Stretch, scenario: Scenario) -> str:
+    """Where the scenario comes from, and what of the run it leaves out."""
+    told = [f"{_title(own)}, of a cluster of {run.asked.title}. Change what you like: the cluster does not notice."]
+    events = own.execution.events
+    if any(row.kind == RESTORE for row in events):
+        told.append("A recovery has taken some events back. They are left out: these are the events that remain.")
+    left_out = {short_name(row.snapshot_id) for row in events if row.kind == RECORD and row.snapshot_id}
+    left_out -= {start.snapshot for start in scenario.snapshots}
+    if left_out:
+        told.append(
+            f"Left out: {', '.join(sorted(left_out))}. Only snapshots under Chandy-Lamport that begin and end in these "
+            "seconds, and that no recovery has taken back, can be taken again."
+        )
+    return "\n\n".join(told)
 
 
 def _with_snapshots(scenario: Scenario, execution: Execution) -> Scenario:
     """The scenario with those snapshots of the run that it takes at the same cut."""
-    shift = next(row.time for row in execution.events if row.kind == SEND or row.index) - min(
-        line.at for line in scenario.script
-    )
-    known = {edge.name for edge in scenario.channels}
+    first = next(row.time for row in execution.events if row.kind in APPLICATION_KINDS and not is_gone(row))
+    shift = first - min(line.at for line in scenario.script)
     found = scenario
     for snapshot in snapshots_of(execution):
         if set(snapshot.local) != set(scenario.processes):
             continue
-        markers = [own for own in execution.flights if own.is_marker and own.send.snapshot_id == snapshot.id]
-        if {own.channel.name for own in markers} - known:
-            continue
         planned = _planned(found, execution, snapshot.id, shift)
-        taken = {own.id: own for own in snapshots_of(run_of(planned))}.get(snapshot.id)
-        inside = {name: own.inside for name, own in snapshot.local.items()}
-        if taken is not None and inside == {name: own.inside for name, own in taken.local.items()}:
+        taken = {own.id: own for own in snapshots_of(run_of(planned))}.get(short_name(snapshot.id))
+        if taken is not None and _cut(taken) == _cut(snapshot):
             found = planned
     return found
+
+
+def _cut(snapshot: Snapshot) -> dict[str, int]:
+    return {name: own.inside for name, own in snapshot.local.items()}
 
 
 def _planned(scenario: Scenario, execution: Execution, snapshot: str, shift: float) -> Scenario:
     """The scenario with a snapshot begun when it was begun in the run, and markers that take as long as they took."""
     rows = [row for row in execution.events if row.snapshot_id == snapshot]
-    told = {row.step for row in rows if row.kind == MARKER_RECEIVE}
+    told, name = {row.step for row in rows if row.kind == MARKER_RECEIVE}, short_name(snapshot)
     starts = [
-        Initiation(snapshot, row.process, max(0.0, row.time - shift))
+        Initiation(name, row.process, max(0.0, row.time - shift))
         for row in rows
         if row.kind == RECORD and row.step not in told
     ]
     delays = {
-        MessageReference(None, own.channel.name, MARKER, snapshot, 1): own.receive.time - own.send.time
+        MessageReference(None, own.channel.name, MARKER, name, 1): own.receive.time - own.send.time
         for own in execution.flights
         if own.is_marker and own.send.snapshot_id == snapshot and own.receive is not None
     }
@@ -94,7 +128,7 @@ def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
         store.write_part("events", "events", pyarrow.Table.from_pydict(columns, arrow_schema(EVENT_TYPES)))
         sends = [row for row in rows if row.kind == SEND]
         trace = {
-            "run_id": 0, "name": _title(run, own), "source": "live", "format": "live", "first_line": 1,
+            "run_id": 0, "name": _title(own), "source": "live", "format": "live", "first_line": 1,
             "processes": list(processes), "events": sum(row.kind in APPLICATION_KINDS for row in rows),
             "messages": len(sends), "unreceived": sum(row.peer_index is None for row in sends), "pairing": "given",
             "exact": True, "unknown_channels": [], "gaps": 0, "notes": [], "problem": None, "version": VERSION,
@@ -124,5 +158,5 @@ def _sends(execution: Execution) -> Iterator[bool]:
     return (row.kind == SEND for row in execution.events)
 
 
-def _title(run: LiveRun, own: Stretch) -> str:
+def _title(own: Stretch) -> str:
     return f"Live, {own.begin:.1f} to {own.end:.1f} s"

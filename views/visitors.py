@@ -111,14 +111,15 @@ def check_grid(grid: Grid) -> None:
 
 def submit(name: str, work: Work, page: str, after: Callable[[], None] = nothing) -> Job:
     """Queue a job of this page's visitor; `after` is called once it is over. Raises InputError where it is too much."""
-    check_free_space(data_root())
-    if is_class():
-        _check_kept()
+    check_room()
     return JOBS.submit(name, work, page, visitor(), MOST_MINUTES if is_class() else None, after)
 
 
-def _check_kept() -> None:
-    """Raises InputError where all visitors together keep too much."""
+def check_room() -> None:
+    """Raises InputError where the disk is full, or all visitors together keep too much."""
+    check_free_space(data_root())
+    if not is_class():
+        return
     kept = sum(entry.size for entry in catalog.entries() if _owner(entry) is not None)
     if kept > MOST_KEPT_GB * 1e9:
         raise InputError(

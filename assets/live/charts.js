@@ -5,6 +5,7 @@ import { setText } from "../explore/page/dom.js";
 
 const SIZE = { margin: { l: 4, r: 4, t: 6, b: 4 }, showlegend: false };
 const FEWEST_BARS = 12; // for which there is room
+const FEWEST_SECONDS = 9;
 const AXIS = { visible: false, fixedrange: true };
 
 export class Charts {
@@ -12,16 +13,16 @@ export class Charts {
     this.rooms = Object.fromEntries([...root.querySelectorAll("[data-chart]")].map((room) => [room.dataset.chart, room]));
   }
 
-  show({ seconds, received, latency, snapshots, now }, palette) {
+  show({ seconds, received, latency, snapshots }, palette) {
     this.palette = palette;
-    const from = Math.max(0, now - 60);
     const done = snapshots.filter(({ took }) => took != null).reverse();
     const last = (values) => values.findLast((value) => value != null);
     const rate = last(received);
     const took = last(latency);
     const longest = done.at(-1)?.took;
-    this.line("received", seconds, received, [from, now], rate == null ? "Messages a second" : `${rate.toLocaleString("en")} messages a second`);
-    this.line("latency", seconds, latency, [from, now], took == null ? "How long messages take" : `Messages take ${milliseconds(took)}`);
+    const range = [seconds[0] ?? 0, Math.max(seconds.at(-1) ?? 0, FEWEST_SECONDS)];
+    this.line("received", seconds, received, range, rate == null ? "Messages a second" : `${rate.toLocaleString("en")} messages a second`);
+    this.line("latency", seconds, latency, range, took == null ? "How long messages take" : `Messages take ${milliseconds(took)}`);
     const colours = done.map(({ status }) => resolveColour(status === "COMPLETED" ? "@s0" : "@bad", palette));
     const bars = { type: "bar", x: [...done.keys()], y: done.map((own) => own.took), marker: { color: colours }, hoverinfo: "skip" };
     this.draw("took", bars, { range: [-0.5, Math.max(done.length, FEWEST_BARS) - 0.5] }, longest == null ? "How long snapshots take" : `The last snapshot took ${milliseconds(longest)}`);

@@ -41,7 +41,7 @@ export class Frames {
           Object.assign(this, { shown: address, mark: answer.headers.get("ETag") });
           this.take(frame);
         } else gap = 0;
-      } else if (answer.status === 404) throw new Error(await answer.text());
+      } else if ([404, 503].includes(answer.status)) throw new Error(await answer.text());
       else if (answer.status !== 304) throw new Error("The server cannot draw this moment; it is asked again.");
       this.lost(null);
     } catch (problem) {

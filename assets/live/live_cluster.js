@@ -1,8 +1,9 @@
 /* The hub of the page Live: a window that follows a cluster, or looks back, and the buttons that act on the cluster. */
 
 import { Diagram } from "../explore/diagram/diagram.js";
-import { showSigns } from "../explore/diagram/signs.js";
+import { showSigns, signsInFull } from "../explore/diagram/signs.js";
 import { enlarge, magnification, painted, schemeOf } from "../explore/page/colours.js";
+import { Dialog } from "../explore/page/dialog.js";
 import { el, fillMenu, refill, setText } from "../explore/page/dom.js";
 import { keepsKeys } from "../explore/page/keys.js";
 import { Presented } from "../explore/page/presented.js";
@@ -14,6 +15,10 @@ import { Panel } from "./panel.js";
 const NARROW = 480; // pixels: in a narrower room time runs down
 const USUAL_WIDTH = 10; // seconds
 const OVER = { ended: "The cluster has ended.", failed: "" };
+const ABOUT =
+  "Each line is a process, and time runs along it. A cut says for each process which events are in it. It is consistent " +
+  "if no message is received inside that is sent outside. A snapshot records the states at such a cut, and the messages on their way over it.";
+const MARKS = { committed: "a snapshot is complete", crash: "a process has ended", recovery: "everybody goes back", down: "a channel is severed" };
 const NO_EVENTS = { within: () => [], lane: [] }; // nothing in the diagram is asked about: Explore does that
 
 /** To the diagram it is what an explorer is: `root`, `closed`, `transport`, `notify` and `pick`. */
@@ -37,6 +42,8 @@ export class LiveCluster {
     this.diagram = new Diagram(this);
     this.panel = new Panel(root, (wish) => this.submit(wish));
     this.charts = new Charts(root);
+    this.signs = el("div", {});
+    this.dialog = new Dialog(this, "What the diagram shows", el("p", {}, ABOUT), this.signs);
     this.presenter = new Presented(this, () => this.redraw());
     this.frames = new Frames(() => this.address(), (frame) => this.take(frame), (problem) => this.lost(problem), this.closed);
     this.listen();
@@ -45,6 +52,7 @@ export class LiveCluster {
   listen() {
     const { buttons, closed: signal } = this;
     const acts = {
+      signs: () => this.showSigns(),
       present: () => this.presenter.toggle(),
       follow: () => this.toggle(),
       explore: () => this.carry("explore"),
@@ -121,7 +129,7 @@ export class LiveCluster {
   /** The address of the frame that is wanted; null once all of a cluster that is over is on show. */
   address() {
     if (!this.data) return null;
-    const place = new URLSearchParams({ width: this.width, orientation: this.orientation, ...(this.end === null ? {} : { end: this.end.toFixed(2) }) });
+    const place = new URLSearchParams({ width: this.width, orientation: this.orientation, ...(this.end === null ? {} : { end: this.end.toFixed(1) }) });
     return `${this.data.frames_url}/${this.data.run}?${place}`;
   }
 
@@ -184,6 +192,13 @@ export class LiveCluster {
     showSigns(this.root.querySelector(".cc-signs"), frame.signs, "run");
   }
 
+  /** Each sign that the diagram has now, with its sentence. */
+  showSigns() {
+    if (!this.frame?.signs) return;
+    this.signs.replaceChildren(signsInFull(this.frame.signs));
+    this.dialog.open();
+  }
+
   sentence({ state, problem, said, now, end }) {
     if (state === "starting") return "The processes are starting …";
     if (state !== "running" && this.end === null) return problem || OVER[state] || said;
@@ -205,7 +220,7 @@ export class LiveCluster {
     const every = frame.every > 1 ? `, 1 of ${frame.every} messages drawn` : "";
     setText(this.position, `${end.toFixed(1)} s of ${frame.now.toFixed(1)} s${every}`);
     const place = (at) => `${((at / Math.max(frame.now, 0.1)) * 100).toFixed(2)}%`;
-    refill(this.marks, JSON.stringify([frame.marks?.length, frame.now]), () => (frame.marks ?? []).map(([at, kind]) => el("i", { "data-kind": kind, style: `left: ${place(at)}` })));
+    refill(this.marks, JSON.stringify([frame.marks?.length, frame.now]), () => (frame.marks ?? []).map(([at, kind]) => el("i", { "data-kind": kind, title: `At ${at.toFixed(1)} s: ${MARKS[kind]}`, style: `left: ${place(at)}` })));
   }
 
   /** Which buttons there are: those of a cluster that runs, for who may act on it. */

@@ -20,16 +20,18 @@ export class Panel {
   show(frame, mayAct) {
     const { nodes, snapshots, taken, processes } = frame;
     const canAct = mayAct && frame.state === "running";
-    refill(this.nodes, JSON.stringify([nodes.map(({ name, status, epoch }) => [name, status, epoch]), canAct]), () => nodes.map((node) => this.node(node, canAct)));
+    refill(this.nodes, JSON.stringify([nodes, canAct]), () => nodes.map((node) => this.node(node, canAct)));
     const listed = JSON.stringify([snapshots, taken]);
     refill(this.snapshots, listed, () => (snapshots.length ? snapshots.map(snapshotItem) : [el("li", { class: "cc-quiet" }, "None yet.")]));
     if (processes) this.fillChannels(processes);
   }
 
-  node({ name, status, epoch }, canAct) {
+  node({ name, status, epoch, ended }, canAct) {
     const kill = () => this.submit({ do: "kill", node: name });
     const button = canAct && status === "RUNNING" && el("button", { type: "button", onclick: kill, title: `End the process of ${name} with kill -9`, "aria-label": `Kill ${name}` }, "Kill");
-    return el("li", {}, el("b", {}, name), el("span", { "data-status": status }, WORDS[status], epoch ? el("small", { class: "cc-quiet" }, ` life ${epoch + 1}`) : null), button || null);
+    const last = ended == null ? "" : `, ended at ${ended.toFixed(1)} s`;
+    const life = epoch || last ? el("small", { class: "cc-quiet", title: "Each recovery begins a new life of all processes" }, ` life ${epoch + 1}${last}`) : null;
+    return el("li", {}, el("b", {}, name), el("span", { "data-status": status }, WORDS[status], life), button || null);
   }
 
   fillChannels(processes) {
@@ -47,17 +49,11 @@ export class Panel {
   }
 }
 
-function snapshotItem({ id, status, took, reason, parts, of, verdict }) {
+function snapshotItem({ id, status, took, reason, parts, of }) {
   const words = status === "FAILED" ? "failed" : WORDS[status];
   const told = took != null ? `, ${milliseconds(took)}` : of ? `, ${parts} of ${of} parts` : "";
-  const item = el("li", { title: reason || null }, el("b", {}, shortName(id)), el("span", { "data-status": status }, words), el("span", { class: "cc-quiet" }, told.slice(2)));
-  if (verdict) item.append(el("span", { class: verdict.consistent ? "cc-live-good" : "cc-live-bad" }, verdict.words));
+  const item = el("li", { title: reason || null }, el("b", {}, id), el("span", { "data-status": status }, words), el("span", { class: "cc-quiet" }, told.slice(2)));
   if (reason && status !== "COMPLETED") item.append(el("small", { class: "cc-quiet" }, reason));
   return item;
-}
-
-/** snap-0003-abcde without the letters that only tell clusters apart. */
-export function shortName(id) {
-  return id.replace(/^(snap-\d+)-\w+$/, "$1");
 }
 

@@ -36,7 +36,17 @@ from sim.core.model import Message, Process, Restorable, Timer
 from sim.services import storage_words as storage
 from sim.services.member import BYE, DONE, FULL, HERE, LAST, NOT_STORED, Member
 from sim.services.settings import Settings
-from sim.services.words import CANCELLED, COMPLETE, EXPIRED, FAILED, MEMBERSHIP, NAME, CoordinatedWords, listing
+from sim.services.words import (
+    CANCELLED,
+    COMPLETE,
+    EXPIRED,
+    FAILED,
+    MEMBERSHIP,
+    NAME,
+    ROLLED_BACK,
+    CoordinatedWords,
+    listing,
+)
 
 _TIMEOUT, _WATCH, _PAUSE, _INTERVAL = "timeout", "silence", "pause", "interval"
 
@@ -232,7 +242,7 @@ class Coordinator(Service):
                 service,
                 name,
                 COMPLETE if is_valid else FAILED,
-                "" if is_valid else "the system is rolled back",
+                "" if is_valid else ROLLED_BACK,
                 "",
                 out,
             )

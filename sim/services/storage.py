@@ -38,6 +38,7 @@ from sim.services.member import Member
 from sim.services.storage_words import DISCARD, NAME, REFUSED, VALID, StoredWords
 from sim.services.uploads import BUSY, COMMITTED, DISCARDED, PART, STORED, WHOLE, Part, Uploader
 from sim.services.words import NAME as COORDINATOR
+from sim.services.words import ROLLED_BACK
 
 _NEXT, _EXPIRES = "next", "expires"
 
@@ -131,11 +132,11 @@ class Storage(Service):
     def on_recovery(self, service: Process, goal: Restorable, out: Out) -> None:
         """A new life begins: what is not valid belongs to the old one, and so does what came after the goal."""
         for snapshot in self._under_way(service):
-            self._end(service, snapshot, "the system is rolled back", out)
+            self._end(service, snapshot, ROLLED_BACK, out)
         shelf = self._shelf(service)
         over = [name for name in shelf.valid if name not in goal.valid]
         for name in over:
-            out.note(name, {"deletes": [*shelf.valid[name].parts], "reason": "the system is rolled back"})
+            out.note(name, {"deletes": [*shelf.valid[name].parts], "reason": ROLLED_BACK})
         service.memory = shelf._replace(
             has_failed=False,
             valid={name: kept for name, kept in shelf.valid.items() if name not in over},

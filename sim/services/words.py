@@ -13,6 +13,7 @@ NAME = "coordinator"
 COMPLETE, EXPIRED, FAILED = "complete", "expired", "failed"
 OUTCOMES = (COMPLETE, EXPIRED, FAILED)
 MEMBERSHIP = "membership changed"
+ROLLED_BACK = "the system is rolled back"
 CANCELLED = "somebody cancelled it"
 
 STARTS = RuleClause(

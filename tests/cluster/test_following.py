@@ -109,3 +109,20 @@ def test_a_clock_that_is_set_back_loses_no_line(tmp_path: Path, system: System) 
     follower = Follower(tmp_path, system)
     follower.look()
     assert [own.clock for own in follower.entries(1.9, 2.1)] == [2, 3]
+
+
+def test_lines_go_by_their_time_and_a_message_arrives_after_it_was_sent(tmp_path: Path, system: System) -> None:
+    """P2's clock goes 5 units behind; what P1 does meanwhile lies between."""
+    names = len(system.names)
+    logs = [EventLog(tmp_path / f"{actor}.log") for actor in range(2)]
+    lines = [sent(1, 10.0, 0, 1, names), received(2, 6.0, 1, 0), sent(3, 7.0, 1, 1, names), sent(2, 9.0, 0, 2, names)]
+    for line in [*lines, sent(3, 12.0, 0, 3, names), received(4, 11.0, 1, names)]:
+        logs[line.actor].append(line)
+    for log in logs:
+        log.close()
+    follower = Follower(tmp_path, system)
+    follower.look()
+    found = follower.entries(0, 1e6)
+    assert [(own.actor, own.clock, own.time) for own in found] == [
+        (0, 1, 10.0), (0, 2, 10.0), (1, 2, 10.0), (1, 3, 10.0), (1, 4, 11.0), (0, 3, 12.0),
+    ]  # fmt: skip

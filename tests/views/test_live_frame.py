@@ -1,0 +1,122 @@
+"""The frames of the page Live: made once, bounded, and the same for all who ask for the same."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from tests.views.conftest import StillRun
+from views.live_frame import KEPT, MOST_WAITING, WIDTHS, Frames, Place, read_place
+
+FOLLOWING = Place(None, 10, "right", False)
+
+
+def told(content: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(gzip.decompress(content))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ({}, Place(None, 5, "right", False)),
+        ({"end": "12.345", "width": "10", "orientation": "down"}, Place(12.3, 10, "down", False)),
+        ({"end": "nan", "width": "nan"}, Place(None, 5, "right", False)),
+        ({"end": "-1", "width": "-7"}, Place(None, 2, "right", False)),
+        ({"end": "inf", "width": "inf"}, Place(None, 2, "right", False)),
+        ({"end": "1e99", "width": "1000"}, Place(None, 60, "right", False)),
+        ({"end": "soon", "width": "wide", "orientation": "<b>", "services": "yes"}, Place(None, 5, "right", False)),
+        ({"services": "1"}, Place(None, 5, "right", True)),
+    ],
+)
+def test_a_place_is_kept_within_bounds_whatever_is_asked_for(query, place):
+    found = read_place(query)
+    assert found == place
+    assert found.width in WIDTHS
+
+
+def test_a_cluster_that_has_not_begun_has_a_frame_without_a_diagram():
+    frame = Frames(StillRun(None, "starting")).frame(FOLLOWING)
+    assert frame is not None
+    found = told(frame.content)
+    assert found["state"] == "starting" and "figure" not in found
+
+
+@pytest.mark.long
+def test_a_frame_has_the_diagram_the_nodes_and_what_happened(still_run):
+    frames = Frames(still_run)
+    frame = frames.frame(FOLLOWING)
+    found = told(frame.content)
+    assert found["figure"]["data"] and found["processes"] == ["P1", "P2", "P3"]
+    assert found["said"].endswith("snap-0002 is complete. The dashed line is its cut.")
+    assert [node["ended"] is not None for node in found["nodes"]] == [False, True], "P2 was killed"
+    assert {kind for _, kind in found["marks"]} == {"committed", "crash", "recovery"}
+    keys = [sign["key"] for sign in found["signs"]]
+    assert {"event", "message", "on-its-way", "records", "cut", "restored"} <= set(keys)
+    assert not {"now", "held", "later"} & set(keys)
+    assert found["messages"] > 10
+    assert frames.frame(FOLLOWING) is frame, "nothing changes once it is over"
+
+
+@pytest.mark.long
+def test_those_who_follow_get_the_same_frame_and_only_one_is_made(still_run, monkeypatch):
+    still_run.state = "running"
+    monkeypatch.setattr("views.live_frame.FRAME_S", 1000.0)
+    frames, made = Frames(still_run), []
+    make = frames._make
+    monkeypatch.setattr(frames, "_make", lambda place: made.append(place) or make(place))
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(frames.frame(FOLLOWING))) for _ in range(MOST_WAITING)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(own) for own in found}) == 1
+    assert still_run.looks == MOST_WAITING
+
+
+@pytest.mark.long
+def test_diagrams_of_the_past_are_drawn_once_and_few_are_kept(still_run, monkeypatch):
+    frames, drawn = Frames(still_run), []
+    monkeypatch.setattr("views.live_frame.drawn", lambda own, place: drawn.append(place) or {"begin": own.begin})
+    monkeypatch.setattr("views.live_turns.time.sleep", lambda seconds: None)
+    places = [Place(number / 100, 10, "right", False) for number in range(KEPT + 5)]
+    for place in places:
+        frames.frame(place)
+    assert drawn == places
+    frames._kept.clear()
+    assert frames.frame(places[-1]) is not None
+    assert drawn == places, "it was drawn before"
+    assert len(frames._diagrams) == KEPT
+
+
+@pytest.mark.long
+def test_when_too_many_look_back_the_others_are_asked_to_come_again_and_who_follows_is_served(still_run, monkeypatch):
+    frames, go_on = Frames(still_run), threading.Event()
+    make = frames._make
+
+    def late(place: Place) -> Any:
+        if place.end is not None:
+            go_on.wait()
+        return make(place)
+
+    monkeypatch.setattr(frames, "_make", late)
+    places = [Place(number / 10, 10, "right", False) for number in range(MOST_WAITING + 3)]
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda place=place: found.append(frames.frame(place))) for place in places]
+    for thread in threads:
+        thread.start()
+    while len(found) < 3:
+        time.sleep(0.001)
+    assert found == [None, None, None]
+    assert frames.frame(FOLLOWING) is not None
+    monkeypatch.setattr("views.live_turns.time.sleep", lambda seconds: None)
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert found.count(None) == 3

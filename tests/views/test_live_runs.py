@@ -1,0 +1,173 @@
+"""A live cluster of the app: it starts, says why it does not, is stopped with all its processes; whose it is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim.core.errors import InputError
+from tests.cluster.running import none_is_left, until
+from tests.views.conftest import StillRun
+from views import live
+from views.live import LivePage
+from views.live_asked import Asked
+from views.live_runs import ENDED, FAILED, ROOT, RUNNING, LiveRun, LiveRuns
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def runs() -> Iterator[LiveRuns]:
+    own = LiveRuns()
+    yield own
+    own.close()
+
+
+def children(pid: int) -> list[int]:
+    """A process and all that it has started."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [other for child in task.read_text().split() for other in children(int(child))]
+    return found
+
+
+def started(runs: LiveRuns, owner: str | None = None) -> tuple[LiveRun, list[int]]:
+    """A cluster of two that runs, and its processes."""
+    run = runs.start(Asked(2, speed="lively"), owner)
+    until(lambda: run.state == RUNNING and len(run.nodes) == 2)
+    return run, children(run._process.pid)
+
+
+def test_stop_leaves_no_process_and_close_no_folder(runs):
+    run, pids = started(runs)
+    assert len(pids) >= 4, "who runs it, the controller, and two nodes"
+    with pytest.raises(InputError, match="a cluster runs on this server already"):
+        runs.start(Asked(2), None)
+    until(lambda: run.now > 0.2)
+    run.stop()
+    none_is_left(pids)
+    until(lambda: run.is_over)
+    assert (run.state, run.problem) == (ENDED, "")
+    with pytest.raises(InputError, match="the cluster is over; start another one"):
+        _ = run.client
+    folder = run._scratch.path
+    assert folder.exists()
+    runs.close()
+    assert not folder.exists() and runs.find(run.id) is None
+
+
+def test_a_cluster_that_does_not_answer_is_ended_by_force(runs, monkeypatch):
+    monkeypatch.setattr("views.live_runs.GOODBYE_S", 0.2)
+    run, pids = started(runs)
+    os.kill(pids[0], signal.SIGSTOP)
+    run.stop()
+    none_is_left(pids)
+
+
+def test_it_ends_when_the_app_has_been_killed():
+    """Nobody is there to end it: the pipe to it is closed."""
+    program = (
+        "import time; from views.live_runs import LIVE; from views.live_asked import Asked\n"
+        "run = LIVE.start(Asked(2), None)\n"
+        "while len(run.nodes) < 2: time.sleep(0.05)\n"
+        "print(run._process.pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True) as app:
+        assert app.stdout is not None
+        pids = children(int(app.stdout.readline()))
+        assert len(pids) >= 4
+        app.kill()
+    none_is_left(pids)
+
+
+def test_one_that_does_not_start_says_why(runs, monkeypatch):
+    monkeypatch.setattr(Asked, "command", lambda self, folder: [sys.executable, "-m", "cluster", "up", "--nodes", "0"])
+    run = runs.start(Asked(2), None)
+    until(lambda: run.is_over)
+    assert run.state == FAILED
+    assert run.problem.startswith("the cluster did not start: ") and "0" in run.problem
+
+
+@pytest.mark.parametrize(
+    ("bound", "told"),
+    [
+        ("UNWATCHED_S", "nobody watched it for 0 minutes, so it was ended"),
+        ("MOST_S", "it ran for 0 minutes, which is the most, so it was ended"),
+        ("MOST_BYTES", "its event logs have 0 GB, which is the most, so it was ended"),
+    ],
+)
+def test_what_is_too_much_ends_it_and_is_told(runs, monkeypatch, bound, told):
+    run, pids = started(runs)
+    monkeypatch.setattr(f"views.live_runs.{bound}", 0)
+    until(lambda: run.is_over)
+    assert run.problem == told
+    none_is_left(pids)
+
+
+def entry(number: int, wish: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A wish as the browser sends it."""
+    return [{"seq": number, "time": 0, "edit": wish}]
+
+
+def test_a_stranger_watches_and_the_owner_acts(runs, monkeypatch):
+    """In a class; where nobody is a visitor, everybody acts."""
+    monkeypatch.setattr(live, "LIVE", runs)
+    run, _ = started(runs, owner="lecturer")
+    wishes = ["snapshot", "restore", "kill", "sever", "mend", "stop"]
+    monkeypatch.setattr(live.visitors, "visitor", lambda: "student")
+    page = LivePage()
+    assert page.data(run)["may_act"] is False
+    for number, wish in enumerate(wishes, start=1):
+        page.take(entry(number, {"do": wish, "run": run.id, "node": "P1"}))
+        assert page.notice == {"seq": number, "text": "Somebody else has started this cluster; you may watch it."}
+    page.take(entry(9, {"do": "explore", "run": run.id, "begin": 0, "end": 1}))
+    assert page.stretch == ("explore", 0, 1) and page.notice is None
+    assert run.state == RUNNING and not run.snapshots
+    monkeypatch.setattr(live.visitors, "visitor", lambda: "lecturer")
+    page = LivePage()
+    assert page.data(run)["may_act"] is True
+    page.take(entry(1, {"do": "kill", "run": run.id, "node": "P7"}))
+    assert page.notice is not None and "P7" in page.notice["text"]
+    page.take(entry(2, {"do": "stop", "run": run.id}))
+    until(lambda: run.is_over)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"do": "explore", "begin": "0", "end": None}, {"do": "traces", "begin": 5, "end": 1},
+        {"do": "explore", "begin": float("nan"), "end": 1}, {"do": "dance"}, {"do": "kill"},
+        {"do": "sever", "channels": 7},
+    ],
+)  # fmt: skip
+def test_nonsense_is_not_carried_out(monkeypatch, wish):
+    run = StillRun(None, RUNNING)
+    run.client = _Refuses()
+    monkeypatch.setattr(live, "LIVE", _Only(run))
+    page = LivePage()
+    page.take(entry(1, {**wish, "run": run.id}))
+    assert page.ack == 1 and page.stretch is None
+    page.take(entry(2, {**wish, "run": "another"}))
+    assert page.ack == 2 and page.notice is None
+
+
+class _Only:
+    """The runs of a server: this one."""
+
+    def __init__(self, run: StillRun) -> None:
+        self._run = run
+
+    def find(self, name: str) -> StillRun | None:
+        return self._run if name == self._run.id else None
+
+
+class _Refuses:
+    def inject(self, kind: str, **_: object) -> None:
+        raise InputError(f"{kind}: what is meant?")
