@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import math
-import os
-import secrets
-import shlex
-import signal
 import statistics
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from cluster.bookkeeping import Bookkeeping
 from cluster.event_log import EventLog, last_entry
-from cluster.frames import CONTROLLER, DO, SAY, BadFrame, Connection, Door, Listener
-from cluster.links import Address, Weather
+from cluster.injecting import Injector
+from cluster.members import START_TIMEOUT, Member, Members
 from cluster.model import (
-    FAULT_KINDS,
     FULL,
     INCREMENTAL,
     SNAPSHOT_TYPES,
@@ -38,19 +32,15 @@ from cluster.model import (
     Wish,
 )
 from cluster.services import Services
-from cluster.site import Done, Site
+from cluster.site import Site
 from cluster.store import Store
 from cluster.system import System
 from cluster.tailing import follow
 from sim.core.algorithm import ALL, ANY, SOURCES
 from sim.core.errors import InputError
 from sim.core.model import (
-    COMMITTED,
     CRASH,
-    DECISION,
-    NOTED,
     AgendaItem,
-    Channel,
     Initiate,
     Process,
     Restorable,
@@ -58,49 +48,15 @@ from sim.core.model import (
 from sim.core.recovery import contents
 from sim.document.scenario import FaultLine, Initiation
 from sim.document.validate import fitting_initiations
-from sim.document.writing import dumps
 from sim.services.storage_words import NAME as STORAGE
-from sim.services.words import CANCELLED, EXPIRED, ROLLED_BACK
+from sim.services.words import CANCELLED
 from sim.services.words import NAME as COORDINATOR
 
-START_TIMEOUT = 30.0  # seconds that a node has to start
 START_TRIES = 5  # to start a node whose process has ended
 RESTORE_TIMEOUT = 20.0  # seconds that a node has to be restored
 WATCH_GAP = 0.02  # seconds between two looks at whether a node has ended
 LEAVE_TIMEOUT = 2.0
 DRAIN_PAUSE = 0.02  # seconds between two rounds of questions
-_MANIFEST_MISSING = "its manifest is missing"
-
-
-@dataclass
-class Member:
-    """What the controller knows of a node."""
-
-    number: int
-    name: str
-    status: NodeStatus = NodeStatus.ABSENT
-    process: asyncio.subprocess.Process | None = None
-    connection: Connection | None = None
-    address: Address | None = None
-    pid: int | None = None
-    report: dict[str, Any] = field(default_factory=dict)
-    said: asyncio.Queue[tuple[str, Any]] = field(default_factory=asyncio.Queue)
-    is_leaving: bool = False
-
-    @property
-    def is_present(self) -> bool:
-        """Whether it is part of the system, running or not."""
-        return self.status is not NodeStatus.ABSENT
-
-    def tell(self, system: System, what: str, body: Any) -> None:
-        """Say what to do."""
-        if self.connection is not None:
-            self.connection.write([system.transport.pack([DO, what, body])])
-
-
-def _is_about(about: Any) -> bool:
-    """Whether a node has said where it listens, and its pid."""
-    return isinstance(about, dict) and all(type(about.get(key)) is int for key in ("port", "pid"))
 
 
 class Supervisor:
@@ -114,24 +70,18 @@ class Supervisor:
         scenario says). `first_epoch` is that of this start. `programs`: as in starting.Wanted."""
         self.system, self.store, self.logs = system, store, logs
         self.name, self.allows_faults = system.scenario.name, allows_faults
-        self._queue, self._delay, self._first_epoch, self._programs = queue, delay, first_epoch, programs or {}
-        self._token, self._life = secrets.token_hex(16), secrets.token_hex(8)
+        self._delay, self._first_epoch = delay, first_epoch
         self._began = time.time()
         count = len(system.processes)
         path = logs / f"{count}.log"
         site = Site(system, range(count, len(system.names)), EventLog(path), self._began)
-        self._door = Door(self._token)
-        self.services = Services(site, self._token, self._life, store, self._on_done)
-        self.members = [Member(number, name) for number, name in enumerate(system.processes)]
-        self._port = 0
-        self._listener: Listener | None = None
+        self.members = Members(system, logs, queue=queue, programs=programs or {})
+        self._injector = Injector(system, self.members)
+        self.books = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
+        self.services: Services = Services(site, self.members.token, self.members.life, store, self.books.on_done)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changes = asyncio.Lock()  # one change of the system at a time: recovery, join, leave
-        self._given_up: dict[str, Status] = {}  # what somebody, or the clock, has made of a snapshot
-        self._progress: dict[str, Snapshot] = {}  # rows that the registry has without their last `completed`
         self._recoveries, self._last_recovery = 0, 0.0
-        self._goes_back_as = ""  # why the system is rolled back
-        self._weather = Weather()  # what is injected, for nodes that start again
         self.ended = asyncio.Event()
         self._is_ending = False
         self.failure: BaseException | None = None
@@ -143,8 +93,7 @@ class Supervisor:
 
         Raises InputError if a node does not start.
         """
-        self._listener = await self.system.transport.listen(self._token, self._accept)
-        self._port = self._listener.port
+        await self.members.listen(self.services)
         self._spawn(self.services.run())
         for service in self.services.site.processes.values():
             service.epoch = self._first_epoch
@@ -156,11 +105,11 @@ class Supervisor:
         for member in begins:
             member.status = NodeStatus.RUNNING
         self._tell_addresses()
-        self._tell_members()
-        await asyncio.gather(*(self._hear(member, "knows") for member in begins))
+        self.members.tell_members()
+        await asyncio.gather(*(self.members.hear(member, "knows") for member in begins))
         self._began = self.services.site.began = time.time()
         if self._delay is not None:
-            self._inject_delay(self.system.engine.channels, *self._delay)
+            self._injector.delay(self.system.engine.channels, *self._delay)
         if restores:
             await self._recover(restore, "the cluster starts from it", is_first=True)
         await self.services.start()
@@ -217,63 +166,19 @@ class Supervisor:
         for task in list(self._tasks):
             task.cancel()
         self.services.close()
-        if self._listener is not None:
-            await self._listener.close()
+        await self.members.close()
         for snapshot in self.store.registry.running():
-            self._end(snapshot.id, Status.FAILED, "the cluster was ended while it was under way")
+            self.books.end(snapshot.id, Status.FAILED, "the cluster was ended while it was under way")
         self.services.site.log.close()
 
     # ------------------------------------------------------------------ nodes
 
     async def _start_node(self, member: Member, *, waits: bool = False) -> None:
-        """Start the process of a node, and wait until it has reported. Raises InputError if it does not."""
-        member.status = NodeStatus.STARTING
-        member.is_leaving = False
-        told = {
-            "scenario": dumps(self.system.scenario), "name": self.name, "unit": self.system.unit, "waits": waits,
-            "number": member.number, "folder": str(self.logs), "token": self._token, "life": secrets.token_hex(8),
-            "began": self._began, "queue": self._queue, "host": "127.0.0.1", "port": self._port,
-            "epoch": self.services.life.epoch, "index": self.store.last_index(self.services, member.name),
-            "transport": self.system.transport_name,
-        }  # fmt: skip
-        command = [sys.executable, "-m", "cluster.node"]
-        if member.name in self._programs:
-            command = shlex.split(self._programs[member.name])
-            told |= self.system.about(member.number)
-        member.said = asyncio.Queue()
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=asyncio.subprocess.PIPE, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )  # fmt: skip
-        member.process = process
-        assert process.stdin is not None
-        process.stdin.write((json.dumps(told) + "\n").encode())
-        hello = asyncio.ensure_future(self._hear(member, "hello", START_TIMEOUT))
-        end = asyncio.ensure_future(process.wait())
-        await asyncio.wait([hello, end], return_when=asyncio.FIRST_COMPLETED)
-        end.cancel()
-        if not hello.done() or hello.exception() is not None:
-            hello.cancel()
-            if process.returncode is None:
-                process.kill()
-            how = f"ended with status {process.returncode}" if process.returncode is not None else "said nothing"
-            raise InputError(f"node {member.name}: did not start, it {how}; what it wrote is above")
+        """Start the process of a node. Raises InputError if it does not report."""
+        epoch, index = self.services.life.epoch, self.store.last_index(self.services, member.name)
+        process = await self.members.start(member, began=self._began, epoch=epoch, index=index, waits=waits)
         self._spawn(self._watch(member, process))
-        self._tell_weather(member)
-
-    def _tell_weather(self, member: Member) -> None:
-        """A node that has started anew does not know what has been injected into the channels to it."""
-        weather = self._weather
-        for channel in self.system.engine.channels:
-            if channel.target != member.number:
-                continue
-            own = {"channels": [channel.number]}
-            member.tell(self.system, "sever" if channel in weather.severed else "mend", own)
-            if channel.number in weather.delays:
-                low, high = weather.delays[channel.number]
-                member.tell(self.system, "delay", {**own, "low": low, "high": high})
-            if channel.number in weather.shares:
-                member.tell(self.system, "lose", {**own, "share": weather.shares[channel.number]})
+        self._injector.tell(member)
 
     async def _watch(self, member: Member, process: asyncio.subprocess.Process) -> None:
         """Wait for the end of a node's process."""
@@ -290,57 +195,8 @@ class Supervisor:
         if self.system.takes_back:
             await self._recover(None, f"{member.name} had ended", because_failed=True)
 
-    async def _accept(self, connection: Connection) -> None:
-        """A node reports, or sends something to a service."""
-        hello = await self._door.hello(connection)
-        if hello[1] != CONTROLLER:
-            await self.services.receiver.accept(hello, connection)
-            return
-        number, _, life, about = hello
-        if number not in range(len(self.members)) or not _is_about(about):
-            raise BadFrame("a node that reports says its number, its port and its pid")
-        member = self.members[number]
-        member.connection, member.pid = connection, about["pid"]
-        member.address = Address("127.0.0.1", about["port"], life)
-        member.said.put_nowait(("hello", {}))
-        while True:
-            frame = await connection.read()
-            if frame[0] != SAY:
-                raise BadFrame(f"a node says {frame[0]!r}")
-            if frame[1] == "report":
-                member.report = frame[2]
-            else:
-                member.said.put_nowait((frame[1], frame[2]))
-
-    async def _hear(self, member: Member, what: str, timeout: float | None = START_TIMEOUT) -> Any:
-        """Wait until a node says something. Raises TimeoutError."""
-        async with asyncio.timeout(timeout):
-            while True:
-                said, body = await member.said.get()
-                if said == what:
-                    return body
-
     def _tell_addresses(self) -> None:
-        """Tell everybody where the others listen."""
-        known = {own.number: own.address for own in self.members if own.address is not None and own.connection}
-        own = Address("127.0.0.1", self._port, self._life)
-        services = dict.fromkeys(range(len(self.members), len(self.system.names)), own)
-        for member in self.members:
-            others = {
-                number: list(at) for number, at in {**known, **services}.items() if number != member.number and at
-            }
-            member.tell(self.system, "peers", others)
-        self.services.connect(known)
-
-    def _tell_members(self) -> None:
-        present = [member.number for member in self.members if member.is_present]
-        for member in self.members:
-            member.tell(self.system, "members", present)
-
-    @property
-    def present(self) -> list[str]:
-        """The names of the processes that are part of the system."""
-        return [member.name for member in self.members if member.is_present]
+        self.services.connect(self.members.tell_addresses())
 
     # ------------------------------------------------------------------ recovery
 
@@ -364,8 +220,8 @@ class Supervisor:
                     if member.is_present:
                         member.status = NodeStatus.RECOVERING
                 self._tell_addresses()
-                self._tell_members()
-                epoch, self._goes_back_as = self.services.life.epoch + 1, reason
+                self.members.tell_members()
+                epoch, self.books.goes_back_as = self.services.life.epoch + 1, reason
                 done = await self.services.recover(goal, epoch)
                 restored = [member for member in self.members if member.is_present]
                 for member in restored:
@@ -390,7 +246,7 @@ class Supervisor:
         process, end = member.process, time.monotonic() + RESTORE_TIMEOUT
 
         async def hear() -> None:
-            while (await self._hear(member, "restored", None))["epoch"] != epoch:
+            while (await self.members.hear(member, "restored", None))["epoch"] != epoch:
                 pass
             member.status = NodeStatus.RUNNING
 
@@ -414,7 +270,7 @@ class Supervisor:
                 raise Problem(409, problem)
             print(problem, file=sys.stderr, flush=True)
             await self.services.ask(STORAGE, "forget", self.store.forgetting(goal.snapshot))
-            self._end(goal.snapshot, Status.FAILED, problem, is_kept=False)
+            self.books.end(goal.snapshot, Status.FAILED, problem, is_kept=False)
 
     def _restore(self, member: Member, goal: Restorable, epoch: int, clock: int) -> None:
         own = Process(member.name, member.number, None)
@@ -431,95 +287,6 @@ class Supervisor:
             "valid": sorted(goal.valid), "restores": list(goal.restores), "contents": back, "clock": clock,
         }  # fmt: skip
         member.tell(self.system, "restore", told)
-
-    # ------------------------------------------------------------------ the registry follows the services
-
-    def _on_done(self, done: Done) -> None:
-        """An action of the services has happened: what it says of snapshots is written into the registry."""
-        for row in done.rows:
-            process, kind, body, snapshot = row[0], row[2], row[7], row[8]
-            if snapshot is None:
-                continue
-            if kind == NOTED and process == COORDINATOR and "starts" in body:
-                self._begins(snapshot, body)
-            elif kind == COMMITTED:
-                self._committed(snapshot, body)
-            elif kind == DECISION and body["outcome"] != "complete":
-                self._decided(snapshot, body)
-            elif kind == NOTED and process == STORAGE and "deletes" in body:
-                self._deleted(snapshot, body)
-            elif kind == "control_receive" and process == STORAGE and isinstance(body, Mapping) and "part" in body:
-                self._part_came(snapshot, (row[3] or "").partition("->")[0])
-
-    def _row(self, snapshot: str) -> Snapshot:
-        """The registry's row of a snapshot; one that the coordinator began by itself gets one now."""
-        own = self._progress.get(snapshot) or self.store.registry.snapshot(snapshot)
-        if own is None:
-            kind = INCREMENTAL if self.store.is_incremental else FULL
-            root, epoch = self.store.first_root, self.services.life.epoch
-            own = Snapshot(snapshot, Status.INITIATED, kind, root, epoch, datetime.now(UTC))
-        return own
-
-    def _put(self, own: Snapshot) -> None:
-        """Write a row into the registry."""
-        self._progress.pop(own.id, None)
-        self.store.registry.put(own)
-
-    def _begins(self, snapshot: str, body: Any) -> None:
-        own = self._row(snapshot)
-        first = own.initiator or body["starts"][0]
-        self._put(replace(own, status=Status.IN_PROGRESS, nodes=tuple(body["among"]), initiator=first))
-
-    def _part_came(self, snapshot: str, node: str) -> None:
-        own = self._row(snapshot)
-        if own.status.is_final:
-            return
-        nodes = own.nodes or tuple(self.present)
-        completed = tuple(dict.fromkeys((*own.completed, node)))
-        told = replace(own, status=Status.IN_PROGRESS, nodes=nodes, completed=completed)
-        if own.status is not told.status:
-            self._put(told)
-        self._progress[snapshot] = told  # written with what comes next: nobody needs it after a crash
-
-    def _committed(self, snapshot: str, body: Any) -> None:
-        own = self._row(snapshot)
-        bases = [base for base in body.get("bases", {}).values() if base is not None]
-        done = replace(
-            own, status=Status.COMPLETED, ended_at=datetime.now(UTC), is_kept=True, reason="",
-            size=self.store.size_of(snapshot), manifest_uri=self.store.uri_of(snapshot),
-            nodes=own.nodes or tuple(body["parts"]), completed=tuple(body["parts"]),
-            base=bases[0] if bases else None, type=INCREMENTAL if bases else FULL,
-        )  # fmt: skip
-        self._put(done)
-
-    def _decided(self, snapshot: str, body: Any) -> None:
-        status = Status.EXPIRED if body["outcome"] == EXPIRED else Status.FAILED
-        reason = body["reason"] + (f": {body['detail']}" if body["detail"] else "")
-        self._end(snapshot, self._given_up.get(snapshot, status), self.system.in_seconds(reason))
-
-    def _deleted(self, snapshot: str, body: Any) -> None:
-        own = self.store.registry.snapshot(snapshot)
-        if own is not None and not own.status.is_final and not self.services.has_coordinator:
-            status = Status.EXPIRED if body["reason"] == _MANIFEST_MISSING else Status.FAILED
-            self._end(snapshot, self._given_up.get(snapshot, status), body["reason"])
-        self._spawn(self.store.delete(snapshot, body["deletes"]))
-        self._note_kept()
-
-    def _note_kept(self) -> None:
-        """Snapshots that the storage does not keep are not restorable any more."""
-        valid = set(self.store.valid(self.services))
-        for own in self.store.registry.kept():
-            if own.id not in valid:
-                self.store.registry.put(replace(own, is_kept=False))
-
-    def _end(self, snapshot: str, status: Status, reason: str, *, is_kept: bool = False) -> None:
-        own = self._row(snapshot)
-        if own.status is Status.COMPLETED and status is not Status.FAILED:
-            return
-        if reason == ROLLED_BACK:
-            reason += f": {self._goes_back_as}"
-        ended = datetime.now(UTC) if own.ended_at is None else own.ended_at
-        self._put(replace(own, status=status, reason=reason, ended_at=ended, is_kept=is_kept))
 
     # ------------------------------------------------------------------ what may be asked (cluster.model.Controller)
 
@@ -591,18 +358,18 @@ class Supervisor:
             what = f"a snapshot that {initiator} starts does not reach everybody"
             raise Problem(409, f"{what}; name no node, then {' and '.join(others)} will start it")
 
+    @property
+    def present(self) -> list[str]:
+        """The names of the processes that are part of the system."""
+        return self.members.present
+
     def snapshot(self, snapshot: str) -> Snapshot:
         """One snapshot."""
-        own = self._progress.get(snapshot) or self.store.registry.snapshot(snapshot)
-        if own is None:
-            raise Problem(404, f"there is no snapshot {snapshot!r}; GET /v1/snapshots lists those that there are")
-        return own
+        return self.books.snapshot(snapshot)
 
     def snapshots(self, status: Status | None, limit: int, before: str | None) -> Sequence[Snapshot]:
         """A page of them, the newest first."""
-        if before is not None:
-            self.snapshot(before)
-        return [self._progress.get(own.id, own) for own in self.store.registry.page(status, limit, before)]
+        return self.books.snapshots(status, limit, before)
 
     async def cancel(self, snapshot: str) -> Snapshot:
         """Give a snapshot up."""
@@ -614,12 +381,12 @@ class Supervisor:
 
     async def _give_up(self, snapshot: str, status: Status, reason: str) -> None:
         """End a snapshot that is not complete."""
-        self._given_up[snapshot] = status
+        self.books.given_up[snapshot] = status
         await self.services.give_up(snapshot, reason)
         if not self.services.has_coordinator:
             for member in self.members:
                 member.tell(self.system, "abort", {"snapshot": snapshot, "clock": self.services.site.clock})
-        self._end(snapshot, status, reason)
+        self.books.end(snapshot, status, reason)
 
     async def _expire(self, snapshot: str) -> None:
         """Where no coordinator does, end a snapshot that is not complete when its time is over."""
@@ -672,19 +439,12 @@ class Supervisor:
             for member in self.members
         ]  # fmt: skip
 
-    def node(self, name: str) -> Member:
-        """What is known of a node (404: there is none)."""
-        for member in self.members:
-            if member.name == name:
-                return member
-        raise Problem(404, f"there is no node {name!r}; there are {', '.join(self.system.processes)}")
-
     async def join(self, node: str | None) -> Node:
         """A node that is absent becomes part of the system."""
         if not self.services.has_coordinator:
             raise Problem(409, "nodes join and leave only where there is a coordinator, which knows the members")
         absent = [member for member in self.members if not member.is_present]
-        member = self.node(node) if node is not None else next(iter(absent), None)
+        member = self.members.named(node) if node is not None else next(iter(absent), None)
         if member is None:
             raise Problem(409, f"all {len(self.members)} nodes are present; start the cluster with more by --most")
         if member.is_present:
@@ -692,9 +452,9 @@ class Supervisor:
         async with self._changes:
             await self._start_node(member)
             self._tell_addresses()
-            self._tell_members()
+            self.members.tell_members()
             everybody = [own for own in self.members if own.connection is not None]
-            await asyncio.gather(*(self._hear(own, "knows") for own in everybody))
+            await asyncio.gather(*(self.members.hear(own, "knows") for own in everybody))
             member.status = NodeStatus.RUNNING
             self._tell_start(member, joins=True)
             await self._is_known(member.name, is_member=True)
@@ -702,7 +462,7 @@ class Supervisor:
 
     async def leave(self, node: str) -> Node:
         """A node is no longer part of the system."""
-        member = self.node(node)
+        member = self.members.named(node)
         if not self.services.has_coordinator:
             raise Problem(409, "nodes join and leave only where there is a coordinator, which knows the members")
         if member.status is not NodeStatus.RUNNING:
@@ -712,11 +472,11 @@ class Supervisor:
         async with self._changes:
             member.is_leaving = True
             member.tell(self.system, "leave", {})
-            await self._hear(member, "left", LEAVE_TIMEOUT)
+            await self.members.hear(member, "left", LEAVE_TIMEOUT)
             member.status = NodeStatus.ABSENT
-            self._tell_members()
+            self.members.tell_members()
             everybody = [own for own in self.members if own.is_present]
-            await asyncio.gather(*(self._hear(own, "knows") for own in everybody))
+            await asyncio.gather(*(self.members.hear(own, "knows") for own in everybody))
             if member.process is not None:
                 member.tell(self.system, "stop", {})
                 member.connection, member.address, member.pid = None, None, None
@@ -735,56 +495,7 @@ class Supervisor:
         """Do something bad to the cluster."""
         if not self.allows_faults:
             raise Problem(403, "this cluster allows no faults; start it with --allow-faults")
-        await self._inject(fault)
-
-    async def _inject(self, fault: Fault) -> None:
-        if fault.kind not in FAULT_KINDS:
-            raise Problem(422, f"kind: {fault.kind!r} is none of {', '.join(FAULT_KINDS)}")
-        if fault.kind == "kill":
-            member = self.node(fault.node or "")
-            if member.process is None:
-                raise Problem(409, f"{member.name} is {member.status}; it has no process to kill")
-            os.kill(member.process.pid, signal.SIGKILL)
-            return
-        channels = self._channels(fault.channels)
-        if fault.kind == "delay":
-            if not 0 <= fault.low <= fault.high < math.inf:
-                raise Problem(422, "low_ms and high_ms: from 0, and the second not below the first")
-            self._inject_delay(channels, fault.low / 1000, fault.high / 1000)
-            return
-        weather, told = self._weather, {}
-        if fault.kind == "lose":
-            if not 0 <= fault.share < 1:
-                raise Problem(422, "share: a number from 0, below 1")
-            told["share"] = fault.share
-            weather.shares.update((channel.number, fault.share) for channel in channels)
-        elif fault.kind == "sever":
-            weather.severed |= frozenset(channels)
-        else:
-            weather.severed -= frozenset(channels)
-        for number, own in self._by_target(channels).items():
-            self.members[number].tell(self.system, fault.kind, {"channels": own, **told})
-
-    def _channels(self, names: Sequence[str]) -> list[Channel]:
-        known = {channel.name: channel for channel in self.system.engine.channels}
-        for name in names:
-            if name not in known:
-                raise Problem(
-                    404, f"channels: there is no channel {name!r}; there are {', '.join(list(known)[:6])} ..."
-                )
-        return [known[name] for name in names] if names else list(known.values())
-
-    @staticmethod
-    def _by_target(channels: Sequence[Channel]) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for channel in channels:
-            found.setdefault(channel.target, []).append(channel.number)
-        return found
-
-    def _inject_delay(self, channels: Sequence[Channel], low: float, high: float) -> None:
-        self._weather.delays.update((channel.number, (low, high)) for channel in channels)
-        for number, own in self._by_target(channels).items():
-            self.members[number].tell(self.system, "delay", {"channels": own, "low": low, "high": high})
+        self._injector.inject(fault)
 
     async def drain(self, timeout: float) -> bool:
         """Let the nodes begin nothing more, and wait until nothing is on its way. False: something still is.
@@ -803,7 +514,7 @@ class Supervisor:
                         before = answers
                         for member in there:
                             member.tell(self.system, "report", {})
-                        answers = [await self._hear(member, "reported") for member in there]
+                        answers = [await self.members.hear(member, "reported") for member in there]
                         if answers == before and not any(own["waiting"] or own["unconfirmed"] for own in answers):
                             return True
                         await asyncio.sleep(DRAIN_PAUSE)
@@ -845,9 +556,9 @@ class Supervisor:
         """A fault that the scenario plans. One that is of no use now, such as killing a node that is down, is none."""
         try:
             if line.kind == CRASH:
-                await self._inject(Fault("kill", line.process))
+                self._injector.inject(Fault("kill", line.process))
             elif line.kind in ("sever", "mend"):
-                await self._inject(Fault(line.kind, channels=line.channels))
+                self._injector.inject(Fault(line.kind, channels=line.channels))
             elif line.kind == "join":
                 await self.join(line.process)
             elif line.kind == "leave" and line.process is not None:

@@ -49,7 +49,7 @@ def while_running(folder: Path, act: Callable[[Supervisor], Awaitable[None]]) ->
 
 
 def received(supervisor: Supervisor, node: str) -> int:
-    return int(supervisor.node(node).report.get("received", 0))
+    return int(supervisor.members.named(node).report.get("received", 0))
 
 
 def runs_again(supervisor: Supervisor, recoveries: int) -> bool:
@@ -65,9 +65,9 @@ def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) 
         await supervisor.inject(Fault("sever", channels=severed))
         await supervisor.inject(Fault("kill", "P2"))
         await until(lambda: runs_again(supervisor, 1))
-        supervisor.node("P2").report.clear()
+        supervisor.members.named("P2").report.clear()
         before = received(supervisor, "P1")
-        await until(lambda: bool(supervisor.node("P2").report) and received(supervisor, "P1") > before + 20)
+        await until(lambda: bool(supervisor.members.named("P2").report) and received(supervisor, "P1") > before + 20)
         assert received(supervisor, "P2") == 0
         await supervisor.inject(Fault("mend", channels=severed))
         await until(lambda: received(supervisor, "P2") > 0)
@@ -80,7 +80,7 @@ def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) 
 @pytest.mark.long
 def test_a_node_that_is_killed_while_it_starts_again_comes_back(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
-        member = supervisor.node("P2")
+        member = supervisor.members.named("P2")
         first = member.process
         await supervisor.inject(Fault("kill", "P2"))
         await until(lambda: member.process not in (first, None))
@@ -96,7 +96,7 @@ def test_a_cluster_that_is_drained_has_nothing_on_its_way_and_begins_nothing_mor
     async def act(supervisor: Supervisor) -> None:
         await until(lambda: received(supervisor, "P2") > 20)
         await supervisor.inject(Fault("sever", channels=("P1->P2",)))
-        await until(lambda: supervisor.node("P2").report["received"] > 40)
+        await until(lambda: supervisor.members.named("P2").report["received"] > 40)
         assert not await supervisor.drain(0.3), "a severed channel holds what was sent on it"
         await supervisor.inject(Fault("mend"))
         assert await supervisor.drain(PATIENCE_S)

@@ -242,7 +242,7 @@ def test_the_lecture_runs_and_says_what_can_be_done():
         assert asked(*words).returncode == 0
 
 
-COMMANDS = ("up", "status", "snapshot", "restore", "down", "join", "leave", "fault", "tell", "chaos")
+COMMANDS = ("up", "status", "snapshot", "restore", "down", "join", "leave", "fault", "tell", "chaos", "inversions")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -427,3 +427,17 @@ def test_a_free_port_is_free_again():
         port = taken.getsockname()[1]
     refused("up", "--nodes", "2", "--port", str(port), "--root", "a=/nowhere/at/all")
     socket.create_server(("127.0.0.1", port)).close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--transport", "smoke"), "invalid choice: 'smoke'"),
+        (("--program", "P2=node p2.js"), "add --transport grpc"),
+        (("--program", "P9=node p2.js", "--transport", "grpc"), "there is no node 'P9'"),
+        (("--program", "P2", "--transport", "grpc"), "write NODE=COMMAND"),
+        (("--program", "P2=no-such-program-here x", "--transport", "grpc"), "there is no such program here"),
+    ],
+)
+def test_a_transport_or_a_program_that_cannot_be_is_refused(arguments, says):
+    assert says in refused("up", "--nodes", "2", "--port", "0", *arguments)

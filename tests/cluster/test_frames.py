@@ -200,7 +200,7 @@ async def attack(port: int, system: Any, seed: int) -> None:
 
 def test_a_cluster_goes_on_while_strangers_attack_its_ports(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
-        ports = [supervisor.nodes()[0].port, supervisor._port]
+        ports = [supervisor.nodes()[0].port, supervisor.members.port]
         pids = [node.pid for node in supervisor.nodes()]
         attacks = [
             asyncio.ensure_future(attack(port or 0, supervisor.system, seed)) for seed in range(120) for port in ports

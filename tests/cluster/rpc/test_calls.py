@@ -279,7 +279,7 @@ def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
 
     async def act(supervisor: Supervisor) -> None:
         ports = {node.name: node.port for node in supervisor.nodes()}
-        metadata = (("authorization", f"Bearer {supervisor._token}"),)
+        metadata = (("authorization", f"Bearer {supervisor.members.token}"),)
 
         async def send(node: str, snapshot: str) -> Any:
             async with aio.insecure_channel(f"127.0.0.1:{ports[node]}") as channel:
