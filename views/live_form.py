@@ -15,7 +15,8 @@ ABOUT = (
     "Each process is a program of its own on the computer of this server. They send each other messages over TCP, by "
     "the same rules as the processes in Explore. Everybody who opens this page watches the same cluster."
 )
-IN_A_CLASS = " Who starts it acts on it, and all others watch."
+ENDS = f"It ends by itself after {MOST_S / 60:.0f} minutes, or when nobody has watched it for {UNWATCHED_S / 60:.0f}."
+IN_A_CLASS = "Who starts it acts on it, and all others watch."
 STEPS = {
     "Watch": "Each line is a process, each arrow a message. The diagram grows as things happen; pause it, or go back.",
     "Take a snapshot": "Markers go out, each process records its state, and the cut appears: a dashed line, with all "
@@ -53,10 +54,9 @@ def _form(start: Callable[[Asked], None]) -> None:
         asked = Asked(nodes, workload, algorithm, speed)
         if st.button("Start the cluster", type="primary", key="live-start", width="stretch"):
             start(asked)
-    st.caption(
-        f"It ends by itself after {MOST_S / 60:.0f} minutes, or when nobody has watched it for {UNWATCHED_S / 60:.0f}."
-        + IN_A_CLASS * visitors.is_class()
-    )
+    st.caption(ENDS)
+    if visitors.is_class():
+        st.caption(IN_A_CLASS)
 
 
 def _menu(label: str, names: dict[str, str], first: str, key: str, told: str) -> str:

@@ -25,7 +25,7 @@ def _serve(request: Request) -> Response:
     frame = _FRAMES.setdefault(run, Frames(run)).frame(read_place(request.query_params))
     if frame is None:
         return PlainTextResponse("Many look at this cluster; your turn comes in a few seconds.", 503)
-    headers = {"ETag": f'"{frame.mark}"', "Cache-Control": "no-cache", "Content-Encoding": "gzip"}
+    headers = {"ETag": f'"{frame.mark}"', "Cache-Control": "no-store", "Content-Encoding": "gzip"}
     if request.headers.get("if-none-match") == f'"{frame.mark}"':
         return Response(status_code=304, headers=headers)
     return Response(frame.content, media_type="application/json", headers=headers)

@@ -34,7 +34,7 @@ export class Frames {
     let gap = GAP_MS;
     try {
       const mark = this.shown === address ? this.mark : null;
-      const answer = await fetch(address, { headers: mark ? { "If-None-Match": mark } : {}, signal: this.closed });
+      const answer = await fetch(address, { cache: "no-store", headers: mark ? { "If-None-Match": mark } : {}, signal: this.closed });
       if (answer.status === 200) {
         const frame = await answer.json();
         if (address === this.wanted()) {

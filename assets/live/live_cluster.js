@@ -283,5 +283,6 @@ export class LiveCluster {
 
   close() {
     this.closing.abort();
+    this.root.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.purge(plot));
   }
 }

@@ -29,7 +29,7 @@ export class Panel {
   node({ name, status, epoch, ended }, canAct) {
     const kill = () => this.submit({ do: "kill", node: name });
     const button = canAct && status === "RUNNING" && el("button", { type: "button", onclick: kill, title: `End the process of ${name} with kill -9`, "aria-label": `Kill ${name}` }, "Kill");
-    const last = ended == null ? "" : `, ended at ${ended.toFixed(1)} s`;
+    const last = ended == null ? "" : `, ended at ${ended.toFixed(0)} s`;
     const life = epoch || last ? el("small", { class: "cc-quiet", title: "Each recovery begins a new life of all processes" }, ` life ${epoch + 1}${last}`) : null;
     return el("li", {}, el("b", {}, name), el("span", { "data-status": status }, WORDS[status], life), button || null);
   }

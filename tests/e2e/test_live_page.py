@@ -71,7 +71,21 @@ class Live:
 
 @pytest.fixture
 def live(fresh_tab: ExplorerPage) -> Iterator[Live]:
-    own = Live(fresh_tab)
+    yield from watched(fresh_tab)
+
+
+@pytest.fixture
+def live_with_data(contexts, app_with_data) -> Iterator[Live]:
+    """In an app with a data root of its own, for what is kept there."""
+    tab = ExplorerPage(contexts["light"].new_page(), app_with_data)
+    yield from watched(tab)
+    tab.page.close()
+    check_none(tab.trouble.found)
+
+
+def watched(tab: ExplorerPage) -> Iterator[Live]:
+    """A cluster that runs, and is stopped afterwards."""
+    own = Live(tab)
     own.start()
     yield own
     own.page.set_viewport_size({"width": 1280, "height": 720})
@@ -134,7 +148,8 @@ def test_a_stretch_with_a_recovery_goes_to_explore_without_what_was_taken_back(l
     live.page.get_by_text("A recovery has taken some events back. They are left out").first.wait_for()
 
 
-def test_a_stretch_goes_to_traces(live):
+def test_a_stretch_goes_to_traces(live_with_data):
+    live = live_with_data
     live.page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 3")
     live.press("To Traces")
     live.page.wait_for_selector(".cc[data-log][data-ready=true]", timeout=PATIENCE_MS)

@@ -46,7 +46,7 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
         "PAGES[entry.kind]", "as_table([*asked_for(entry).items(), *details(entry).items()])",
         "as_table(rows, ('', *names))",
     },
-    "live_form": {"label"},
+    "live_form": {"label", "steps", "told"},
     "menus": {"label"},
     "pages": {"page_styles()"},
     "predicting": {"QUANTITIES.get(name, 'a parameter of the workload')"},
