@@ -52,7 +52,7 @@ def _problem(row: Mapping[str, Any]) -> str | None:
     if problem := name_problem(process or ""):
         return f"process: {problem}"
     if kind in APPLICATION_KINDS and not index:
-        return f"a {kind} without an index; a table that is followed numbers the events of each process, from 1"
+        return f"index is missing on this {kind}; a table that is followed numbers the events of each process, from 1"
     if kind == RESTORE and index is None:
         return f"a restore without an index; give the number of events that {process} keeps"
     if kind in (SEND, RECEIVE) or (kind == COPIED and index is not None):

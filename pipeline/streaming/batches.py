@@ -8,9 +8,12 @@ when a message is received at last. The work of a batch is small: a thousand row
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,10 +47,11 @@ class Batches:
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         """Carries out a batch. Raises InputError, and writes it into the folder."""
-        store = Store(self._where)
+        _end_with_spark()
+        store, table = Store(self._where), rows.toArrow()
         with alone(store):
             try:
-                self.carry_out(store, rows.toArrow(), batch)
+                self.carry_out(store, table, batch)
             except InputError as problem:
                 set_problem(store, str(problem))
                 raise
@@ -67,6 +71,19 @@ class Batches:
             _write_trace(store, run, self._form)
         on_disk.save(batch, first)
         _STATES[store.address] = on_disk  # only after a batch that went well
+
+
+@cache
+def _end_with_spark() -> None:
+    """Ends this process, which Spark has started for its batches, as soon as Spark has ended: else it asks for long."""
+    spark = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == spark:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

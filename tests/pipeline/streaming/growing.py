@@ -104,7 +104,7 @@ def by_process(events: Sequence[Event]) -> dict[str, list[str]]:
 
 
 def pieces(files: Mapping[str, Sequence[str]], draw: random.Random) -> Iterator[tuple[str, bytes]]:
-    """The content of files in random pieces, in the middle of lines too. A file may come late, long after the others."""
+    """The content of files in random pieces, in the middle of lines too. Some files come long after the others."""
     left = {name: "".join(lines).encode() for name, lines in files.items()}
     late = {name for name in left if draw.random() < 0.3}
     while left:
