@@ -154,11 +154,20 @@ def _node(run: LiveRun, node: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _snapshot(run: LiveRun, own: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+    return _verdict(run, own["snapshot_id"]) | {
         "id": own["snapshot_id"], "status": own["status"], "took": own["duration_ms"], "reason": own["reason"],
         "by": own["initiated_by_node_id"], "parts": own["nodes_completed"], "of": len(own["node_ids"]),
         "is_kept": own["is_kept"],
     }  # fmt: skip
+
+
+def _verdict(run: LiveRun, snapshot: str) -> dict[str, Any]:
+    """What the streamed audit says of a snapshot; nothing if it has not said anything as yet."""
+    found = run.verdict(snapshot)
+    if found is None:
+        return {}
+    words = "consistent" if found.consistent else f"inconsistent: message {found.witness} was received, and sent later"
+    return {"verdict": {"consistent": found.consistent, "words": words}}
 
 
 def _charts(follower: Follower, now: float) -> dict[str, Any]:

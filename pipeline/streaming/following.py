@@ -20,6 +20,7 @@ from pipeline.spark.progress import Progress
 from pipeline.spark.restarting import carried_out
 from pipeline.store.folder import Store
 from pipeline.store.manifest import COMPLETE, STOPPED, TRACE
+from pipeline.streaming.auditing import Judged
 from pipeline.streaming.batches import Batches, alone, put_right
 from pipeline.streaming.progress import CHECKPOINT, STATE, News, news, problem, set_problem
 from pipeline.streaming.source import NAME, GrowingLogs, followed_format
@@ -157,13 +158,20 @@ class InBackground:
         self._stop = threading.Event()
         self._store = opened(out, logs, form, owner)
         self._news = News()
+        self._verdicts: dict[str, Judged] = {}
         self._done = in_background(self._follow)
 
     def _follow(self) -> None:
         follow(self._store, self._stop, self._hear, at_end=COMPLETE)
 
     def _hear(self, found: News) -> None:
+        new = {told.verdict.cut: told.verdict for told in found.told if told.number > self._news.verdicts}
+        self._verdicts = {**self._verdicts, **new}
         self._news = found
+
+    def verdict(self, snapshot: str) -> Judged | None:
+        """The newest verdict on a snapshot, where one run is followed (None: none as yet)."""
+        return self._verdicts.get(snapshot)
 
     @property
     def news(self) -> News:
@@ -175,6 +183,12 @@ class InBackground:
         """Why it has ended by itself (None: it has not)."""
         error = self._done.exception() if self._done.done() else None
         return None if error is None else str(error)
+
+    def stop_soon(self, grace_s: float) -> None:
+        """Stops it when so much time has passed: nothing more is written, and it takes in what there is."""
+        timer = threading.Timer(grace_s, self._stop.set)
+        timer.daemon = True
+        timer.start()
 
     def stop(self, patience_s: float = 0.0) -> None:
         """Tells it to stop, and waits so long for its end."""
