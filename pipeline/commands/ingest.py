@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from pipeline import formats, jobs
 from pipeline.commands import Commands
 from pipeline.ingest import Row
+from pipeline.spark.background import in_background
 from pipeline.spark.progress import bar
 from pipeline.streaming.following import follow, opened
 from pipeline.streaming.progress import News, Told, news
@@ -16,6 +19,8 @@ from sim.core.errors import InputError
 from sim.document.command_line import Parser
 
 MOST_LISTED = 20  # executions that are printed one by one
+LOOK_S = 0.1  # between two looks whether the following of a log has ended
+GOODBYE_S = 30.0  # that it has to end in good order
 
 _ABOUT = """Read logs that others wrote into the event table of a data folder: DIR/events, and DIR/traces with what was
 understood of each execution. Clocks, indices and partners are checked; what cannot be believed is refused, with its
@@ -79,17 +84,25 @@ def _ingest(arguments: argparse.Namespace) -> int:
 
 
 def _follow(arguments: argparse.Namespace, options: dict[str, str]) -> int:
-    """Follows the logs until a signal ends it, which is an exception in the main thread."""
-    if options or arguments.quarantine:
-        given = f"--{next(iter(options))}" if options else "--quarantine"
-        raise InputError(f"{given}: a log that is followed is read as it is; leave it out")
-    store = opened(arguments.out, arguments.logs, arguments.format)
+    """Follows the logs until a signal ends it.
+
+    That is an exception in the main thread, which only waits: in the middle of a call of Spark's client it would leave
+    a lock behind, and the process would never end.
+    """
+    if arguments.quarantine:
+        raise InputError("--quarantine: of a log that is followed nothing is set aside; leave it out")
+    store = opened(arguments.out, arguments.logs, arguments.format, options)
     stop, printer = threading.Event(), _Printer(news(store))
+    done = in_background(lambda: follow(store, stop, printer.hear))
     try:
-        follow(store, stop, printer.hear)
+        while not done.done():
+            time.sleep(LOOK_S)
     except KeyboardInterrupt:
-        printer.hear(news(store))
+        stop.set()
+        with suppress(InputError, TimeoutError):
+            done.result(timeout=GOODBYE_S)
         raise
+    done.result()
     return 0
 
 

@@ -103,7 +103,7 @@ def read(piece: Piece) -> Reading:
     return read_table(columns, lambda row: f"{piece.source}:{numbers[row]}")
 
 
-def rows(lines: Iterable[Text], path: Path) -> Iterator[Grown]:
+def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
     """The rows of some lines of a file that grows (pipeline/logs/growing.py), a record each. Raises InputError."""
     names = [name.strip() for name in _cells(first_line(path).decode("utf-8-sig", "replace"), path, 0)]
     check_columns(names, f"{path}:1")

@@ -91,7 +91,7 @@ def _is_unicode(row: Any) -> bool:
     return True
 
 
-def rows(lines: Iterable[Text], path: Path) -> Iterator[Grown]:
+def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
     """The rows of some lines of a file that grows (pipeline/logs/growing.py). Raises InputError."""
     own = [(begin, text) for begin, text in lines if text and not text.isspace()]
     cells, names = [], dict[str, None]()

@@ -122,7 +122,7 @@ def _cells(row: list[Any], where: str) -> dict[str, Any]:
     return {**cells, "body": body, "state_size": size}
 
 
-def rows(lines: Iterable[Text], path: Path) -> Iterator[Grown]:
+def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
     """The rows of some lines of a file that grows (pipeline/logs/growing.py). Raises InputError."""
     run = str(path.resolve().parent)
     for begin, text in lines:

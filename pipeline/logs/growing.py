@@ -2,9 +2,11 @@
 
 Such a format has
     FILES               which files of a folder are followed, such as "*.log"
-    rows(lines, path) -> Iterator[Grown]
+    rows(lines, path, options) -> Iterator[Grown]
                         the rows of some whole lines of a file, which depend on no other lines but the first one of the
                         file. Raises InputError, naming file and line, for a line that it cannot read.
+    whole(lines, path, options) -> int
+                        how many of some lines are whole records; optional, where a record may have several lines.
     name_of(run) -> str what a run is called
 Rows of one line are one step: one atomic action.
 """
@@ -15,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeGuard
 
+from pipeline.logs.format import Options
 from pipeline.logs.lines import MOST_LINE
 from pipeline.store.schema import Types
 
@@ -63,7 +66,7 @@ class Followed(Protocol):
 
     FILES: str
 
-    def rows(self, lines: Iterable[Text], path: Path) -> Iterator[Grown]:
+    def rows(self, lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
         """The rows of some lines."""
 
     def name_of(self, run: str) -> str:

@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline import formats
+from pipeline.logs.format import NO_OPTIONS, Options
 from pipeline.spark import spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.losses import in_words
@@ -40,20 +42,24 @@ def silent(_: News) -> None:
     """Tells nobody."""
 
 
-def opened(out: Path | str, logs: Sequence[Path | str], form: str, owner: str | None = None) -> Store:
+def opened(
+    out: Path | str, logs: Sequence[Path | str], form: str, options: Options = NO_OPTIONS, owner: str | None = None
+) -> Store:
     """The folder that `logs` are followed into, a new one, or one that has followed the same logs before.
 
     Files and folders need not be there as yet. Raises InputError.
     """
     followed_format(form)
-    about = {"files": [str(Path(log).resolve()) for log in logs], "format": form, "followed": True}
+    formats.check_options(form, options)
+    files = [str(Path(log).resolve()) for log in logs]
+    about = {"files": files, "format": form, "options": dict(options), "followed": True}
     store = Store(out)
     manifest = store.manifest
     if manifest is None or not manifest.about.get("followed"):
         return Store.create(store.path, TRACE, about, owner)
     if dict(manifest.about) != about:
         was = f"{manifest.about['format']} of {', '.join(map(str, manifest.about['files']))}"
-        raise InputError(f"{store.address}: has followed {was}; name the same logs, or a new folder")
+        raise InputError(f"{store.address}: has followed {was}; name the same logs and options, or a new folder")
     if not (store.path / CHECKPOINT).is_dir() and (store.path / STATE).exists():
         raise InputError(
             f"{store.address}/{CHECKPOINT}: is not there, so nobody knows what was read; name a new folder"
@@ -85,6 +91,7 @@ class _Following:
         assert manifest is not None
         self._store, self._stop, self._tell = store, stop, tell
         self._logs, self._form = list(manifest.about["files"]), str(manifest.about["format"])
+        self._options = manifest.about.get("options", {})
         self._known = news(store)
         self._failures = 0
 
@@ -118,6 +125,7 @@ class _Following:
     def _begun(self, spark: SparkSession) -> Any:
         spark.dataSource.register(GrowingLogs)
         source = spark.readStream.format(NAME).option("logs", json.dumps(self._logs)).option("form", self._form)
+        source = source.option("options", json.dumps(self._options))
         path = self._store.path.resolve()
         sink = source.load().writeStream.foreachBatch(Batches(path, self._form))
         return sink.option("checkpointLocation", str(path / CHECKPOINT)).trigger(processingTime=EVERY).start()
@@ -153,10 +161,10 @@ class InBackground:
     Making one returns at once; verdicts come as soon as Spark runs. For pages.
     """
 
-    def __init__(self, out: Path | str, logs: Sequence[Path | str], form: str, owner: str | None = None) -> None:
+    def __init__(self, out: Path | str, logs: Sequence[Path | str], form: str) -> None:
         """Raises InputError for a folder that cannot be written."""
         self._stop = threading.Event()
-        self._store = opened(out, logs, form, owner)
+        self._store = opened(out, logs, form)
         self._news = News()
         self._verdicts: dict[str, Judged] = {}
         self._done = in_background(self._follow)

@@ -9,7 +9,7 @@ share of each file, so no file runs far ahead of the others.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pyarrow
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from pipeline import formats
-from pipeline.logs.format import MOST_EXECUTIONS
+from pipeline.logs.format import MOST_EXECUTIONS, Options
 from pipeline.logs.growing import GROWN_TYPES, Followed, Grown, can_be_followed, texts, whole_until
 from pipeline.store.schema import Types, arrow_schema, spark_schema
 from sim.core.errors import InputError
@@ -27,6 +27,7 @@ NAME = "growing_logs"
 MOST_BYTES = 16_000_000  # of all files in a batch: about 50,000 actions of a cluster, which take two seconds
 LEAST_BYTES = 64_000  # of a file
 BATCH = 8_192  # rows that a worker sends at a time
+_NO_OPTIONS = "options", "{}"
 PART_BYTES = 4_000_000  # that a task reads
 
 # `file` is where the row is from; `problem` says why its line cannot be read (null: it can).
@@ -71,22 +72,24 @@ class GrowingLogs(DataSource):
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
         """Like Spark's."""
         most = int(self.options.get("most", MOST_BYTES))
-        return _Reader(json.loads(self.options["logs"]), self.options["form"], most)
+        logs, options = (json.loads(self.options.get(name, default)) for name, default in (("logs", "[]"), _NO_OPTIONS))
+        return _Reader(logs, self.options["form"], options, most)
 
 
 class _Reader(DataSourceStreamReader):
-    def __init__(self, logs: Sequence[str], form: str, most: int) -> None:
-        self._logs, self._form, self._most = logs, form, most
+    def __init__(self, logs: Sequence[str], form: str, options: Options, most: int) -> None:
+        self._logs, self._form, self._options, self._most = logs, form, options, most
 
     def initialOffset(self) -> Offset:
         return {}
 
     def latestOffset(self, start: Offset, limit: object) -> Offset:
         """The ends of the whole lines, as far as one batch may go."""
-        files = files_of(self._logs, followed_format(self._form).FILES)
+        module = followed_format(self._form)
+        files = files_of(self._logs, module.FILES)
         ahead = {file: size for file in files if (size := _size(file)) > start.get(file, 0)}
         share = max(LEAST_BYTES, self._most // max(1, len(ahead)))
-        ends = {file: whole_until(Path(file), start.get(file, 0), share) for file in ahead}
+        ends = {file: _end(module, file, start.get(file, 0), share, self._options) for file in ahead}
         return {**start, **{file: end for file, end in ends.items() if end > start.get(file, 0)}}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
@@ -107,7 +110,7 @@ class _Reader(DataSourceStreamReader):
         """The rows of a task. A row reports a problem, since Spark would retry after an error."""
         module = followed_format(self._form)
         for file, begin, end in partition.value:
-            found = _told(module, file, begin, end)
+            found = _told(module, file, begin, end, self._options)
             while some := list(islice(found, BATCH)):
                 columns = zip(*some, strict=True)
                 arrays = [
@@ -124,21 +127,30 @@ def _size(file: str) -> int:
         return 0
 
 
-def _told(module: Followed, file: str, begin: int, end: int) -> Iterator[tuple[Any, ...]]:
+def _end(module: Followed, file: str, begin: int, most: int, options: Options) -> int:
+    """Where the last whole record ends, as far as a batch may go. A file that cannot be read now may be read later."""
+    path = Path(file)
+    try:
+        end = whole_until(path, begin, most)
+        whole = getattr(module, "whole", None)
+        if whole is None or end == begin:
+            return end
+        lines = list(texts(path, begin, end))
+        count = whole(lines, path, options)
+        return lines[count].begin if count < len(lines) else end
+    except OSError:
+        return begin
+    except InputError:
+        return end  # whoever reads it tells what is wrong
+
+
+def _told(module: Followed, file: str, begin: int, end: int, options: Options) -> Iterator[tuple[Any, ...]]:
     """The rows of some lines of a file, as SOURCE_TYPES has them; the last one says what is wrong with the next."""
     path = Path(file)
     try:
-        for row in module.rows(texts(path, begin, end), path):
+        for row in module.rows(texts(path, begin, end), path, options):
             yield (file, *row, None)
     except (InputError, OSError) as problem:
         said = str(problem) if isinstance(problem, InputError) else f"{file}: cannot be read ({problem.strerror})"
         nothing = Grown(end, "", "", None, "", None, None, None, None, None, None, None, None, None)
         yield (file, *nothing, said)
-
-
-def shrunk(start: Mapping[str, int]) -> str | None:
-    """The first file that is shorter than what was read of it, in words (None: no file is)."""
-    for file, read in start.items():
-        if _size(file) < read:
-            return f"{file}: is shorter than what was read of it before; follow it into a new folder"
-    return None

@@ -14,6 +14,7 @@ from pipeline.cuts.cut_lines import slices_of
 from pipeline.cuts.event_columns import DECIDE, row_groups
 from pipeline.cuts.judging import audits_table, channels_table, crossings_of
 from pipeline.cuts.tasks import tasks_of
+from pipeline.logs.format import NO_OPTIONS, Options
 from pipeline.store.folder import Store
 from pipeline.store.schema import arrow_schema
 from pipeline.streaming import batches
@@ -28,10 +29,10 @@ Rows = list[dict[str, Any]]
 class ByHand:
     """Follows a folder of logs into `out`, a batch at each call."""
 
-    def __init__(self, out: Path, logs: Path, form: str, most: int = 10_000_000) -> None:
+    def __init__(self, out: Path, logs: Path, form: str, most: int = 10_000_000, given: Options = NO_OPTIONS) -> None:
         self.out, self.form = out, form
-        self.store = opened(out, [logs], form)
-        options = {"logs": json.dumps([str(logs)]), "form": form, "most": str(most)}
+        self.store = opened(out, [logs], form, given)
+        options = {"logs": json.dumps([str(logs)]), "form": form, "most": str(most), "options": json.dumps(given)}
         self._reader = GrowingLogs(options).streamReader(None)
         self.offsets: list[Offset] = [{}]  # those that are checkpointed: of the beginning of each batch, and the last
 

@@ -6,10 +6,14 @@ import csv
 import io
 import json
 import random
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cluster.event_log import Entry, EventLog
 from pipeline.logs import growing
@@ -21,14 +25,17 @@ from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES, Event
 from sim.document import library
 from sim.run.execution import run
+from tests.pipeline.some_logs import TEXT, Truth, events_of, messages_of, read_log, truths
 from tests.pipeline.streaming.growing import (
     ByHand,
     append,
     by_process,
     by_the_batch_audit,
     json_lines,
+    pieces,
     written,
 )
+from tests.tools import examples
 
 
 def lecture() -> list[Event]:
@@ -199,7 +206,7 @@ def test_a_folder_goes_on_with_the_logs_that_it_has_followed(tmp_path: Path) -> 
     with pytest.raises(InputError, match="is being written by another process"):
         following.opened(tmp_path / "out", [tmp_path / "logs"], "jsonl")
     store.finish()
-    with pytest.raises(InputError, match=r"has followed jsonl of .*logs; name the same logs, or a new folder"):
+    with pytest.raises(InputError, match=r"has followed jsonl of .*logs; name the same logs and options, or a new"):
         following.opened(tmp_path / "out", [tmp_path / "others"], "jsonl")
     following.opened(tmp_path / "out", [tmp_path / "logs"], "jsonl").finish()
 
@@ -218,3 +225,53 @@ def test_verdicts_are_written_anew_where_somebody_has_audited_other_cuts(tmp_pat
     put_right(follower.store)
     assert written(follower.store) == before != ([], [])
     assert growing.line_number(tmp_path / "logs" / "P1.jsonl", 0) == 1
+
+
+# ---------------------------------------------------------------------- ShiViz
+
+
+@examples(15)
+@given(truth=truths(most=1), seed=st.integers(0, 100))
+def test_a_log_with_clocks_grows_into_the_same_table(truth: Truth, seed: int) -> None:
+    """The files of the hosts, in pieces, against all of it read at once."""
+    draw = random.Random(seed)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        hosts = dict.fromkeys(step.host for step in truth.steps)
+        files = {
+            f"{host}.log": truth.log(truth.text_of, [step for step in truth.steps if step.host == host]).splitlines(
+                True
+            )
+            for host in hosts
+        }
+        follower = ByHand(folder / "out", folder / "logs", "shiviz", given={"pattern": TEXT})
+        for file, content in pieces(files, draw):
+            append(folder / "logs", file, content)
+            if draw.random() < 0.3:
+                follower.catch_up()
+        follower.catch_up()
+        assert news(follower.store).waiting == ()
+        found = [Event(**row) for row in follower.store.rows("events").to_table().to_pylist()]
+        (folder / "whole").mkdir()
+        whole = events_of(read_log(folder / "whole", truth.log(truth.text_of), {"pattern": TEXT}))
+        assert messages_of(found) == messages_of(whole)
+        assert Counter(map(of_both, found)) == Counter(map(of_both, whole))
+
+
+def of_both(own: Event) -> tuple[object, ...]:
+    """What of an event does not depend on the order in which the events of different processes are."""
+    return own.process, own.index, own.kind, own.channel, own.peer_index, own.label, own.body
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "sentence"),
+    [
+        (r"(?P<host>\S*) (?P<clock>{.*}) (?P<event>.*)", 'a {"a": 1} x\n', "--pattern: .* has no group 'kind'"),
+        (TEXT, 'x\na {"b": 1}\n', ":2: the clock of 'a' has no entry for itself"),
+        (TEXT, 'send m1 to a\na {"a": 1}\n', ":2: a send whose group peer is 'a'"),
+    ],
+)
+def test_a_log_with_clocks_that_cannot_be_followed(pattern: str, text: str, sentence: str, tmp_path: Path) -> None:
+    append(tmp_path / "logs", "a.log", text.encode())
+    with pytest.raises(InputError, match=sentence):
+        ByHand(tmp_path / "out", tmp_path / "logs", "shiviz", given={"pattern": pattern}).catch_up()
