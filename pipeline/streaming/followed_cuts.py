@@ -51,13 +51,13 @@ class FollowedCuts:
             self.dirty.add(number)
 
     def decide(self, counts: Mapping[str, int], members: Iterable[str], left: Collection[str]) -> None:
-        """Makes those cuts of which all events are there ones to be judged; `counts` are the events of each process.
+        """Makes those cuts that all members have recorded ones to be judged: a recording is released after its events.
 
-        Of a process that has left, and did not record, all events are inside.
+        Of a process that has left, and did not record, all events are inside; `counts` are the events of each process.
         """
         needed = list(members)
         for snapshot, own in list(self.recorded.items()):
-            if all(name in own for name in needed) and all(counts.get(name, 0) >= own[name] for name in own):
+            if all(name in own for name in needed):
                 own.update({name: counts[name] for name in left if name not in own and name in counts})
                 self.add(snapshot, own)
                 self.dirty.add(self._number[snapshot])

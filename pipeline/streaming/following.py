@@ -52,7 +52,7 @@ def opened(
     followed_format(form)
     formats.check_options(form, options)
     files = [str(Path(log).resolve()) for log in logs]
-    about = {"files": files, "format": form, "options": dict(options), "followed": True}
+    about = {"files": files, "format": form, **formats.all_options(form, options), "followed": True}
     store = Store(out)
     manifest = store.manifest
     if manifest is None or not manifest.about.get("followed"):
@@ -91,7 +91,8 @@ class _Following:
         assert manifest is not None
         self._store, self._stop, self._tell = store, stop, tell
         self._logs, self._form = list(manifest.about["files"]), str(manifest.about["format"])
-        self._options = manifest.about.get("options", {})
+        given = {option.name: manifest.about.get(option.name) for option in formats.options_of(self._form)}
+        self._options = {name: str(value) for name, value in given.items() if value is not None}
         self._known = news(store)
         self._failures = 0
 
