@@ -290,7 +290,7 @@ def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]
 def whole(lines: Sequence[Text], path: Path, options: Options) -> int:
     """How many lines are whole events: those up to the end of the last match."""
     pattern = _followed_pattern(path, options)
-    most = pattern.pattern.count("\\n")
+    most = str(pattern.pattern).count("\\n")
     if not most:
         return len(lines)
     text = "\n".join(line.text.decode("utf-8", "replace") for line in lines)
