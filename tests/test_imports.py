@@ -47,8 +47,8 @@ PACKAGES: dict[str, list[str]] = {
         "edit", "exchange", "explore", "__main__",
     ],
     "pipeline": [
-        "store", "spark", "logs", "formats", "ingest", "cuts", "compiled", "ensembles", "exploring", "jobs", "examples",
-        "opening", "commands", "__main__",
+        "store", "spark", "logs", "formats", "ingest", "cuts", "streaming", "compiled", "ensembles", "exploring",
+        "jobs", "examples", "opening", "commands", "__main__",
     ],
 }  # fmt: skip
 NOWHERE = {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal", "yaml"}

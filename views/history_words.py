@@ -84,6 +84,7 @@ def _of_a_log(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         names = {value: label for label, value in option.choices.items() if value}
         value = _word(about.get(option.name) or "")
         yield option.label, names.get(value, value)
+    yield "Read", "while it grew" if about.get("followed") else ""
     yield "Executions that contradict themselves", "skipped" if about.get("quarantine") else ""
 
 

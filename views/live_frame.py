@@ -85,9 +85,9 @@ class Frames:
         return time.monotonic() - frame.made < FRAME_S or frame.mark == self._mark()
 
     def _mark(self) -> str:
-        """What tells the frames of a place apart: nothing changes once the cluster is over."""
+        """What tells the frames of a place apart: once the cluster is over, only verdicts come."""
         run = self._run
-        return f"{run.id}-{run.state}" if run.is_over else f"{run.id}-{time.monotonic() / FRAME_S:.0f}"
+        return f"{run.id}-{run.state}-{run.verdicts}" if run.is_over else f"{run.id}-{time.monotonic() / FRAME_S:.0f}"
 
     def _make(self, place: Place) -> Frame:
         """A new frame, unless somebody else has made it meanwhile."""
@@ -155,7 +155,7 @@ def about(run: LiveRun, place: Place) -> dict[str, Any]:
     told = {
         "run": run.id, "state": run.state, "problem": run.problem, "now": round(run.now, 2), "epoch": run.epoch,
         "nodes": [_node(run, node, ended) for node in run.nodes],
-        "snapshots": [_snapshot(own) for own in run.snapshots[:LISTED]],
+        "snapshots": [_snapshot(run, own) for own in run.snapshots[:LISTED]],
         "taken": len(run.snapshots),
     }  # fmt: skip
     if follower is None:
@@ -164,7 +164,7 @@ def about(run: LiveRun, place: Place) -> dict[str, Any]:
         told |= _charts(follower, run.now)
     told |= {"messages": follower.receipts.total(), "marks": _marks(marks)}
     end = run.now if place.end is None else min(place.end, run.now)
-    return told | {"said": follower.system.in_seconds(said(marks, end))}
+    return told | {"said": follower.system.in_seconds(said(marks, end, end - place.width))}
 
 
 def drawn(own: Stretch, place: Place) -> dict[str, Any]:
@@ -203,12 +203,21 @@ def _node(run: LiveRun, node: Mapping[str, Any], ended: Mapping[str, float]) -> 
     return {"name": name, "status": status, "epoch": node["epoch"], "ended": ended.get(name)}
 
 
-def _snapshot(own: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+def _snapshot(run: LiveRun, own: Mapping[str, Any]) -> dict[str, Any]:
+    return _verdict(run, own["snapshot_id"]) | {
         "id": own["snapshot_id"], "status": own["status"], "took": own["duration_ms"], "reason": own["reason"],
         "by": own["initiated_by_node_id"], "parts": own["nodes_completed"], "of": len(own["node_ids"]),
         "is_kept": own["is_kept"],
     }  # fmt: skip
+
+
+def _verdict(run: LiveRun, snapshot: str) -> dict[str, Any]:
+    """What the streamed audit says of a snapshot; nothing if it has not said anything as yet."""
+    found = run.verdict(snapshot)
+    if found is None:
+        return {}
+    words = "consistent" if found.consistent else f"inconsistent: message {found.witness} was received, and sent later"
+    return {"verdict": {"consistent": found.consistent, "words": words}}
 
 
 def _charts(follower: Follower, now: float) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from cluster.starting import seconds
 from cluster.system import System
 from pipeline.spark.scratch import Scratch
 from pipeline.store.free_space import check_free_space
+from pipeline.streaming.auditing import Judged
+from pipeline.streaming.following import InBackground
 from sim.core.errors import InputError
 from sim.document.files import read_toml
 from views.live_asked import SPEEDS, Asked
@@ -40,6 +42,7 @@ MOST_BYTES = 2_000_000_000  # of event logs
 GOODBYE_S = 5.0  # that a cluster has to end in good order
 MOST_SNAPSHOTS = 100  # that the page knows of
 ROOT = Path(__file__).resolve().parent.parent
+LAST_VERDICTS_S = 5.0  # that the audit goes on after the end of the cluster
 _ADDRESS = re.compile(r"--url (http://127\.0\.0\.1:\d+)")
 
 Answer = Mapping[str, Any]
@@ -63,6 +66,7 @@ class LiveRun:
         check_free_space(self._scratch.path)
         self._folder = self._scratch.path / "cluster"
         self._client: Client | None = None
+        self._audit: InBackground | None = None
         self._said: deque[str] = deque(maxlen=20)  # the last lines that the cluster has printed
         self._began: float | None = None  # on this computer's monotonic clock
         self._watched_at = self._started_at = time.monotonic()
@@ -113,9 +117,20 @@ class LiveRun:
                 os.killpg(self._process.pid, signal.SIGKILL)  # its nodes end by themselves
             self._process.wait()
 
+    def verdict(self, snapshot: str) -> Judged | None:
+        """What the streamed audit says of a snapshot (None: nothing as yet, or there is no Spark)."""
+        return None if self._audit is None else self._audit.verdict(snapshot)
+
+    @property
+    def verdicts(self) -> int:
+        """How many verdicts the streamed audit has given."""
+        return 0 if self._audit is None else self._audit.news.verdicts
+
     def remove(self) -> None:
         """End the cluster, and delete its folder."""
         self.stop()
+        if self._audit is not None:
+            self._audit.stop(GOODBYE_S)
         with self.lock:
             self._scratch.remove()
 
@@ -138,6 +153,8 @@ class LiveRun:
         scenario = read_toml((logs / SCENARIO).read_text("utf-8"), self.asked.title)
         unit = seconds(SPEEDS[self.asked.speed].unit, "unit")
         self.follower = Follower(logs, System(scenario, unit))
+        with suppress(InputError):  # there is no room: the page does without verdicts
+            self._audit = InBackground(self._scratch.path / "audit", [logs], "live")
 
     def _watch(self) -> None:
         """Keep all that pages show up to date, until the cluster has ended."""
@@ -152,6 +169,8 @@ class LiveRun:
                 self.stop()
             time.sleep(LOOK_S)
         time.sleep(LOOK_S)  # for the last lines that it has printed
+        if self._audit is not None:
+            self._audit.stop_soon(LAST_VERDICTS_S)
         self._look()
         if self.state == STARTING:
             said = " ".join(line for line in self._said if line) or "it has said nothing"

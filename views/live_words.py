@@ -14,7 +14,7 @@ _SHORT = re.compile(r"\b(snap-\d+)-\w+")  # the name of a snapshot, and letters 
 _CHANNELS = {DOWN: "severed: what is sent on", UP: "mended: what has waited on"}
 _WORDS = {
     JOIN: "{process} joins", LEAVE: "{process} leaves",
-    COMMITTED: "{snapshot} is complete. The dashed line is its cut",
+    COMMITTED: "{snapshot} is complete",
 }  # fmt: skip
 
 Mark = tuple[float, list[Any]]  # a time in seconds, and a row of an event log
@@ -25,14 +25,18 @@ def short_name(snapshot: str) -> str:
     return _SHORT.sub(r"\1", snapshot)
 
 
-def said(marks: Iterable[Mark], end: float) -> str:
-    """The last thing that happened to snapshots, nodes or channels before `end`; empty: nothing has."""
+def said(marks: Iterable[Mark], end: float, begin: float = 0.0) -> str:
+    """The last thing that happened to snapshots, nodes or channels before `end`; empty: nothing has.
+
+    The diagram shows what happened from `begin` on.
+    """
     story = _Story()
     for at, row in sorted(marks, key=lambda own: own[0]):
         if at > end:
             break
         story.take(at, row)
-    return short_name(f"At {story.at:.1f} s: {story.words}.") if story.words else ""
+    seen = ". The dashed line is its cut" if story.is_of_a_cut and story.at >= begin else ""
+    return short_name(f"At {story.at:.1f} s: {story.words}{seen}.") if story.words else ""
 
 
 class _Story:
@@ -40,6 +44,7 @@ class _Story:
 
     def __init__(self) -> None:
         self.at, self.words = 0.0, ""
+        self.is_of_a_cut = False  # the last thing is that a snapshot is complete
         self._channels: list[str] = []  # severed or mended one after the other
         self._kind = ""  # of these
         self._ended: list[str] = []  # processes that have ended and are not back
@@ -69,10 +74,11 @@ class _Story:
             else:
                 self._tell(at, decision_words(snapshot, body))
         elif kind in _WORDS:
-            self._tell(at, _WORDS[kind].format(process=process, snapshot=snapshot))
+            self._tell(at, _WORDS[kind].format(process=process, snapshot=snapshot), kind)
 
     def _tell(self, at: float, words: str, kind: str = "") -> None:
         self.at, self.words, self._kind = at, words, kind
+        self.is_of_a_cut = kind == COMMITTED
 
 
 def _have(names: Sequence[str], done: str) -> str:

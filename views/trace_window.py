@@ -16,6 +16,7 @@ from diagrams.scene import MOST_TEXTS, Scene, compose
 from pipeline.cuts import one_execution
 from pipeline.cuts.one_window import LogWindow, log_window
 from pipeline.store.folder import Store
+from pipeline.streaming.progress import news
 from sim.core.model import RECEIVE, SEND
 from sim.core.notation import captions
 from sim.edit.link import MOST_SHOWN
@@ -36,12 +37,16 @@ Row = Mapping[str, Any]
 
 
 class Place(NamedTuple):
-    """Which window is on show: so many rows of an execution, from a first one on."""
+    """Which window is on show: so many rows of an execution, from a first one on.
+
+    A log that is followed has another `version` whenever something has come (-1: it is not followed).
+    """
 
     path: str
     run_id: int
     first: int
     size: int
+    version: int = -1
 
     @property
     def rows(self) -> str:
@@ -49,17 +54,21 @@ class Place(NamedTuple):
         return f"{self.first + 1}-{self.first + self.size}"
 
 
-def trace_window(store: Store, trace: Row, controls: DeltaGenerator, address: Mapping[str, str]) -> None:
+def trace_window(
+    store: Store, trace: Row, controls: DeltaGenerator, address: Mapping[str, str], *, moves: bool = False
+) -> None:
     """Show the window that the menus in `controls` choose; `trace` is the execution's row of the table traces.
 
-    `address` is what the page's address says of the execution. Raises InputError.
+    `address` is what the page's address says of the execution. `moves`: it grows, and its last rows are on show. Raises
+    InputError.
     """
     run_id = trace["run_id"]
-    rows = _row_count(str(store.path), run_id)
-    first, count = _chosen_rows(store, run_id, rows, controls, address)
-    place = Place(str(store.path), run_id, first, count)
+    version = news(store).batch
+    rows = _row_count(str(store.path), run_id, version)
+    first, count = _chosen_rows(store, run_id, rows, controls, address, moves=moves)
+    place = Place(str(store.path), run_id, first, count, version)
     session: TraceSession | None = st.session_state.get(STATE)
-    if session is None or session.at != place:
+    if session is None or not _is_on_show(session, place, moves=moves):
         with for_this_tab() as is_open, answering(is_open):
             title = f"{trace['name']}, rows {first + 1:,} to {first + count:,}" if count < rows else str(trace["name"])
             scene = _scene(
@@ -70,6 +79,12 @@ def trace_window(store: Store, trace: Row, controls: DeltaGenerator, address: Ma
     if controls.button("Open in Explore", key="open-window"):
         open_scenario(st.session_state[STATE].scene.execution.scenario)
     _explorer()
+
+
+def _is_on_show(session: TraceSession, place: Place, *, moves: bool) -> bool:
+    """Whether a session shows these rows; perhaps as they were when less had come, unless the window moves."""
+    at = session.at
+    return isinstance(at, Place) and (at if moves else at._replace(version=place.version)) == place
 
 
 @st.fragment
@@ -88,9 +103,12 @@ def _take_looks() -> None:
 
 
 def _chosen_rows(
-    store: Store, run_id: int, rows: int, controls: DeltaGenerator, address: Mapping[str, str]
+    store: Store, run_id: int, rows: int, controls: DeltaGenerator, address: Mapping[str, str], *, moves: bool
 ) -> tuple[int, int]:
-    """The first row of the window and the number of its rows, from two menus; at first those of the page's address."""
+    """The first row of the window and the number of its rows, from two menus; at first those of the page's address.
+
+    `moves`: always the last rows.
+    """
     if rows <= SIZES[0]:
         return 0, rows
     sizes = [*(size for size in SIZES if size < rows), *([rows] if rows <= SIZES[-1] else [])]
@@ -102,10 +120,10 @@ def _chosen_rows(
         state[size_key] = min(sizes, key=lambda size: abs(size - (last - first + 1)))
         state[first_key] = max(0, first - 1)
     size = state.get(size_key, sizes[0])
-    state[first_key] = first = min(state.get(first_key, 0), rows - size)
+    state[first_key] = first = rows - size if moves else min(state.get(first_key, 0), rows - size)
     with controls.popover(f"Rows {first + 1:,} to {first + size:,} of {rows:,}", key=f"rows-{key}"):
         st.select_slider("Rows in the diagram", sizes, key=size_key, persist_state="session")
-        if size < rows:
+        if size < rows and not moves:
             step = max(1, size // 4)
             st.slider("Rows before them", 0, rows - size, step=step, key=first_key, persist_state="session")
     return first, size
@@ -137,7 +155,7 @@ def _through_the_middle(scene: Scene) -> str:
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
-def _row_count(path: str, run_id: int) -> int:
+def _row_count(path: str, run_id: int, version: int) -> int:
     return one_execution.row_count(Store(Path(path)), run_id)
 
 

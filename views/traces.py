@@ -31,6 +31,7 @@ from views.errors import complain, complaining
 from views.jobs import FAILED, JOBS, STOPPED, Job
 from views.on_show import in_address, on_show, show, store_of
 from views.page_words import as_cells, as_text
+from views.trace_following import follow_switch, is_followed
 from views.trace_window import trace_window
 from views.waiting import waiting
 
@@ -163,6 +164,9 @@ def _saved(files: Mapping[str, bytes]) -> tuple[Scratch, Path]:
 
 def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, *, is_example: bool = False) -> None:
     """Draw a window of one of the executions of a log; `about` gets a sentence on the log. Raises InputError."""
+    moves = is_followed(store) and follow_switch(store, controls)
+    if moves and not store.has("traces"):
+        return
     if not store.has("traces"):
         why = (
             "is being read" if store.status == "running" else "was stopped while it was read, and nothing of it is kept"
@@ -182,7 +186,7 @@ def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, *, is_
     if len(told) > 1:
         run_id = _chosen_execution(store, told, controls)
         address["execution"] = str(run_id)
-    trace_window(store, told[run_id], controls, address)
+    trace_window(store, told[run_id], controls, address, moves=moves)
     with st.expander("What the app understood of this log"):
         _understood(rows)
 

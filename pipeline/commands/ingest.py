@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from pipeline import formats, jobs
 from pipeline.commands import Commands
 from pipeline.ingest import Row
+from pipeline.spark.background import in_background
 from pipeline.spark.progress import bar
+from pipeline.streaming.following import follow, opened
+from pipeline.streaming.progress import News, Told, news
+from sim.core.errors import InputError
 from sim.document.command_line import Parser
 
 MOST_LISTED = 20  # executions that are printed one by one
+LOOK_S = 0.1  # between two looks whether the following of a log has ended
+GOODBYE_S = 30.0  # that it has to end in good order
 
 _ABOUT = """Read logs that others wrote into the event table of a data folder: DIR/events, and DIR/traces with what was
 understood of each execution. Clocks, indices and partners are checked; what cannot be believed is refused, with its
-file and line."""
+file and line. With --follow it reads on while the logs grow, and keeps the audit of their snapshots current, in
+DIR/audits and DIR/channels, until Ctrl-C; the same command goes on from there."""
+
+_FOLLOW = """read on while the logs grow. A LOG may be a folder, of which all files are read, and need not be there yet.
+A run may be spread over several files"""
 
 
 def add(commands: Commands) -> None:
@@ -28,6 +41,7 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "--quarantine", action="store_true", help="set executions aside that cannot be believed, and take the others"
     )
+    command.add_argument("--follow", action="store_true", help=_FOLLOW)
     command.add_argument(
         "--out",
         required=True,
@@ -49,6 +63,8 @@ def _add_flags(command: Parser) -> None:
 
 def _ingest(arguments: argparse.Namespace) -> int:
     options = {flag[2:]: text for flag, text in vars(arguments).items() if flag.startswith("--") and text is not None}
+    if arguments.follow:
+        return _follow(arguments, options)
     with bar("ingest", "executions") as progress:
         rows = jobs.ingest(
             arguments.out, arguments.logs, arguments.format, options, quarantine=arguments.quarantine,
@@ -65,6 +81,60 @@ def _ingest(arguments: argparse.Namespace) -> int:
         + (f", {aside} set aside" if aside else "")
     )
     return 0
+
+
+def _follow(arguments: argparse.Namespace, options: dict[str, str]) -> int:
+    """Follows the logs until a signal ends it.
+
+    That is an exception in the main thread, which only waits: in the middle of a call of Spark's client it would leave
+    a lock behind, and the process would never end.
+    """
+    if arguments.quarantine:
+        raise InputError("--quarantine: of a log that is followed nothing is set aside; leave it out")
+    store = opened(arguments.out, arguments.logs, arguments.format, options)
+    stop, printer = threading.Event(), _Printer(news(store))
+    done = in_background(lambda: follow(store, stop, printer.hear))
+    try:
+        while not done.done():
+            time.sleep(LOOK_S)
+    except KeyboardInterrupt:
+        stop.set()
+        with suppress(InputError, TimeoutError):
+            done.result(timeout=GOODBYE_S)
+        raise
+    done.result()
+    return 0
+
+
+class _Printer:
+    """Prints what is new: how many rows were taken in, and each verdict."""
+
+    def __init__(self, known: News) -> None:
+        self._known = known
+        if known.rows:
+            print(f"goes on after {known.rows:,} rows", flush=True)
+
+    def hear(self, found: News) -> None:
+        """Prints what is new in `found`."""
+        if found.batch == self._known.batch:
+            return
+        if found.rows > self._known.rows:
+            print(f"{found.rows:,} rows, {found.events:,} events, {found.messages:,} messages", flush=True)
+        new = [told for told in found.told if told.number > self._known.verdicts]
+        if (missed := found.verdicts - self._known.verdicts - len(new)) > 0:
+            print(f"{missed:,} verdicts that are not listed; see the table audits")
+        for told in new:
+            print(_in_words(told), flush=True)
+        for why in set(found.waiting) - set(self._known.waiting) if found.rows == self._known.rows else ():
+            print(why, flush=True)
+        self._known = found
+
+
+def _in_words(told: Told) -> str:
+    """A verdict in a line."""
+    _, cut, consistent, witness, messages = told.verdict
+    words = "consistent" if consistent else f"INCONSISTENT: message {witness} was received inside it and sent outside"
+    return f"snapshot {cut} of run {told.verdict.run}: {words}; {messages} messages in channels"
 
 
 def _print_execution(row: Row) -> None:

@@ -14,7 +14,7 @@ import pyarrow
 from pipeline.cuts.crossings import Crossings, Held, TooManyHeldError
 from pipeline.cuts.cut_lines import Cuts
 from pipeline.cuts.event_columns import Names
-from pipeline.cuts.scan import Scan
+from pipeline.cuts.scan import Line, Scan
 from pipeline.cuts.tasks import DrawnTask, Task
 from pipeline.store.schema import AUDIT_TYPES, CHANNEL_TYPES, Types, arrow_schema
 from pipeline.store.tables import Replacement
@@ -57,16 +57,16 @@ def _judged(new: Replacement, number: int, task: Task) -> Iterator[dict[str, Any
     if cuts.size > 1 and cuts.size * (len(cuts.names) + 1) > MOST_CELLS:
         found = None
     else:
-        found = _crossings(task)
+        found = crossings_of(task)
     if found is None:
         for half in task.halves():
             yield from _judged(new, number, half)
         return
     scan, crossings = found
     part = f"cuts-{number:06}-{cuts.begin:012}"  # the same when Spark tries a task again
-    held = _channels_table(task, scan.channels, crossings.held)
+    held = channels_table(task, scan.channels, crossings.held)
     new.write_part("channels", part, held)
-    new.write_part("audits", part, _audits_table(cuts, crossings))
+    new.write_part("audits", part, audits_table(cuts, crossings))
     wrong = numpy.flatnonzero(crossings.is_violated)
     first = int(wrong[0]) if len(wrong) else None
     run_id, cut_id = (None, None) if first is None else cuts.name(first)
@@ -80,9 +80,9 @@ def _judged(new: Replacement, number: int, task: Task) -> Iterator[dict[str, Any
     }  # fmt: skip
 
 
-def _crossings(task: Task) -> tuple[Scan, Crossings] | None:
-    """The messages that cross the cuts of a task; None if they are too many."""
-    scan, found = Scan(task.groups, task.cuts.runs, task.cuts.names), Crossings(task.cuts)
+def crossings_of(task: Task, line: Line | None = None) -> tuple[Scan, Crossings] | None:
+    """The messages that cross the cuts of a task; None if they are too many. For `line` see Scan."""
+    scan, found = Scan(task.groups, task.cuts.runs, task.cuts.names, line), Crossings(task.cuts)
     try:
         for sends in scan.sends():
             found.add(sends)
@@ -96,7 +96,7 @@ def _size(held: pyarrow.Table) -> int:
     return sum(len(messages.flatten()) for messages in held["messages"].chunks)
 
 
-def _audits_table(cuts: Cuts, found: Crossings) -> pyarrow.Table:
+def audits_table(cuts: Cuts, found: Crossings) -> pyarrow.Table:
     """The table audits of some cuts: AUDIT_TYPES."""
     consistent = pyarrow.array(~found.is_violated)
     columns = [
@@ -107,7 +107,7 @@ def _audits_table(cuts: Cuts, found: Crossings) -> pyarrow.Table:
     return pyarrow.table(columns, schema=arrow_schema(AUDIT_TYPES))
 
 
-def _channels_table(task: Task, names: Names, held: Held) -> pyarrow.Table:
+def channels_table(task: Task, names: Names, held: Held) -> pyarrow.Table:
     """The table channels: CHANNEL_TYPES. Messages are in the order of their receipt."""
     ranks = numpy.argsort(numpy.argsort(numpy.array(names.all, dtype=object)))
     rank = ranks[held.channel] if len(ranks) else held.channel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy
 import pyarrow
@@ -19,19 +19,24 @@ from pipeline.cuts.event_columns import (
     texts_of,
 )
 from pipeline.cuts.sends import NEVER, Bools, Codes, Sends
-from pipeline.cuts.surviving import surviving_line
+from pipeline.cuts.surviving import Surviving, surviving_line
 from sim.core.errors import InputError
 from sim.core.model import COPIED, SEND
+
+Line = Callable[[Names], Surviving | None]  # what is left of the runs, by the names of processes
 
 
 class Scan:
     """One scan of the rows of `runs`, which is sorted. `names` are those of processes: first those in the cuts.
 
     After the scan `rows` is the number of rows of each run, `has_rows` tells of which of the names there are rows, and
-    `is_sorted` whether the rows were in the order of their runs.
+    `is_sorted` whether the rows were in the order of their runs. `line` is for who knows what is left of the runs; else
+    the row groups tell it.
     """
 
-    def __init__(self, groups: Sequence[RowGroup], runs: Numbers, names: Sequence[str]) -> None:
+    def __init__(
+        self, groups: Sequence[RowGroup], runs: Numbers, names: Sequence[str], line: Line | None = None
+    ) -> None:
         self.names = Names(names)
         self.channels = Names()
         self.rows = numpy.zeros(len(runs), numpy.int64)
@@ -40,7 +45,7 @@ class Scan:
         self._seen: set[int] = set()
         self._targets: list[int] = []
         self._groups, self._runs = groups, runs
-        self._surviving = surviving_line(groups, runs, self.names)
+        self._surviving = surviving_line(groups, runs, self.names) if line is None else line(self.names)
 
     def sends(self) -> Iterator[Sends]:
         """The sends of the surviving line, bit by bit. Raises InputError for a send that lacks what decides."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import csv
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
 from pipeline.logs.column_types import check_columns
 from pipeline.logs.foreign_table import read_table
 from pipeline.logs.format import NEVER, Options, Piece, Reading, check_rows
+from pipeline.logs.growing import Grown, Text, first_line, line_number
+from pipeline.logs.grown_table import grown_rows, name_of
 from pipeline.logs.lines import MOST_LINE, Line, lines, text_of, too_long
 from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
 from sim.core.errors import InputError
@@ -22,6 +24,8 @@ from sim.exchange.csv_cells import original
 
 TITLE = "an event table, comma-separated, with a line of column names"
 SUFFIXES = (".csv",)
+FILES = "*.csv"
+__all__ = ["FILES", "SUFFIXES", "TITLE", "name_of", "pieces", "read", "rows"]
 
 csv.field_size_limit(MOST_LINE)  # after a quotation mark that is never closed, the rest of the file is one field
 
@@ -97,3 +101,28 @@ def read(piece: Piece) -> Reading:
         check_rows(len(numbers), f"{piece.source}:{piece.first_line}")
         line = piece.first_line + reader.line_num
     return read_table(columns, lambda row: f"{piece.source}:{numbers[row]}")
+
+
+def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
+    """The rows of some lines of a file that grows (pipeline/logs/growing.py), a record each. Raises InputError."""
+    names = [name.strip() for name in _cells(first_line(path).decode("utf-8-sig", "replace"), path, 0)]
+    check_columns(names, f"{path}:1")
+    begins, cells = [], []
+    for begin, text in lines:
+        if begin and text:
+            found = _cells(text.decode("utf-8", "replace"), path, begin)
+            if len(found) != len(names):
+                right = f"a record has {len(names)} cells, as the first line has names"
+                raise InputError(f"{path}:{line_number(path, begin)}: has {len(found)} cells; {right}")
+            begins.append(begin)
+            cells.append({name: original(cell) or None for name, cell in zip(names, found, strict=True)})
+    yield from grown_rows(names, cells, begins, path)
+
+
+def _cells(text: str, path: Path, begin: int) -> list[str]:
+    """The cells of a record in the line that begins at a byte of a file."""
+    try:
+        return next(csv.reader([text], strict=True), [])
+    except csv.Error as problem:
+        where = f"{path}:{line_number(path, begin)}"
+        raise InputError(f"{where}: is no CSV ({problem}); a record of a table that is followed is one line") from None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline.logs.column_types import check_columns
 from pipeline.logs.foreign_table import read_table
 from pipeline.logs.format import NEVER, Options, Piece, Reading, check_rows
+from pipeline.logs.growing import Grown, Text, line_number
+from pipeline.logs.grown_table import grown_rows, name_of
 from pipeline.logs.lines import lines, text_of, too_long
 from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
 from pipeline.store.schema import check_known
@@ -19,6 +21,8 @@ from sim.core.model import EVENT_TYPES
 
 TITLE = "an event table, a JSON object a line"
 SUFFIXES = (".jsonl",)
+FILES = "*.jsonl"
+__all__ = ["FILES", "SUFFIXES", "TITLE", "name_of", "pieces", "read", "rows"]
 
 
 def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
@@ -85,3 +89,19 @@ def _is_unicode(row: Any) -> bool:
     except (UnicodeEncodeError, RecursionError):
         return False
     return True
+
+
+def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
+    """The rows of some lines of a file that grows (pipeline/logs/growing.py). Raises InputError."""
+    own = [(begin, text) for begin, text in lines if text and not text.isspace()]
+    cells, names = [], dict[str, None]()
+    for begin, text in own:
+        try:
+            cells.append(_row(text.decode("utf-8"), ""))
+            for name in cells[-1].keys() - names.keys():
+                check_known(name, EVENT_TYPES, "")
+                names[name] = None
+        except (InputError, UnicodeDecodeError) as problem:
+            said = problem if isinstance(problem, InputError) else ": is no UTF-8 text; write the log as UTF-8"
+            raise InputError(f"{path}:{line_number(path, begin)}{said}") from None
+    yield from grown_rows(list(names), cells, [begin for begin, _ in own], path)

@@ -10,10 +10,11 @@ A log may contain its own pattern, as GoVector writes it: in its first line, and
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -25,15 +26,21 @@ import regex
 from pipeline.logs.clocks import Clocks
 from pipeline.logs.event_rows import EventRows, partner_rows, to_table
 from pipeline.logs.format import ANYTHING, NEVER, Option, Options, Piece, Reading, check_executions
+from pipeline.logs.growing import Grown, Text, first_line, line_number
+from pipeline.logs.grown_table import name_of
 from pipeline.logs.lines import Line, lines, text_of, too_long
 from pipeline.logs.pairing import Pairing, pair
-from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log
+from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log, process_name
 from pipeline.logs.patterns import LineSearches, TooSlow, compile_pattern, matches, seconds_for
-from pipeline.logs.statements import Statement, statements_of
+from pipeline.logs.statements import WORDS, Statement, statements_of
 from sim.core.errors import InputError
+from sim.core.model import INTERNAL, SEND, label_of
 
 TITLE = "a log with vector clocks, as ShiViz reads it"
 SUFFIXES = (".log", ".txt", ANYTHING)
+FILES = "*.log"  # of a folder that is followed
+FOLLOWED_GROUPS = (*GROUPS, "kind", "peer", "msg")
+__all__ = ["FILES", "OPTIONS", "SUFFIXES", "TITLE", "name_of", "pieces", "read", "rows", "whole"]
 OPTIONS = (
     Option(
         "pattern",
@@ -248,3 +255,79 @@ def _rows(log: ParsedLog, clocks: Clocks, pairing: Pairing, processes: list[str]
         where=lambda row: clocks.where(event[row]),
         time=None if times is None else [times[number] for number in event],
     )
+
+
+# ------------------------------------------------------------------ a log that grows
+
+
+def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
+    """The events of some lines of a file that grows (pipeline/logs/growing.py). Raises InputError.
+
+    A message has to have a name of its own on its channel (the group `msg`), and both ends name each other (`kind` and
+    `peer`): from clocks alone a message is known only when it is received. The files together are one execution, in
+    which no event is missing.
+    """
+    own = list(lines)
+    text = "\n".join(line.text.decode("utf-8", "replace") for line in own)
+    pattern, first = _followed_pattern(path, options), line_number(path, own[0].begin) if own else 1
+    if not pattern.search(text, timeout=seconds_for(len(text), len(text))):
+        return
+    log = parse_log(text, pattern, str(path), first, seconds_for(len(text), len(text)))
+    times, bodies = log.times(), log.bodies()
+    for event, (host, clock, line) in enumerate(zip(log.host, log.clock, log.line, strict=True)):
+        where = f"{path}:{line}"
+        process, kind = process_name(host), WORDS.get((log.others["kind"][event] or "").lower(), INTERNAL)
+        channel = None if kind == INTERNAL else _channel(process, kind, log.others["peer"][event], where)
+        message = None if channel is None else _message(channel, bodies[event], where)
+        index = _own_entry(host, clock, where)
+        yield Grown(
+            own[line - first].begin, "", process, index, kind, channel, None, message,
+            label_of(process, index, log.event[event] or None), bodies[event], None, None, None,
+            None if times is None else times[event],
+        )  # fmt: skip
+
+
+def whole(lines: Sequence[Text], path: Path, options: Options) -> int:
+    """How many lines are whole events: those up to the end of the last match."""
+    pattern = _followed_pattern(path, options)
+    most = str(pattern.pattern).count("\\n")
+    if not most:
+        return len(lines)
+    text = "\n".join(line.text.decode("utf-8", "replace") for line in lines)
+    ends = [0, *(text.count("\n", 0, found.end()) + 1 for found in matches(pattern, text, seconds_for(len(text), 1)))]
+    return max(ends[-1], len(lines) - most)
+
+
+def _followed_pattern(path: Path, options: Options) -> regex.Pattern[str]:
+    """The pattern that is given, or the one in the file's first line. Raises InputError."""
+    if "delimiter" in options:
+        raise InputError("--delimiter: files that are followed are one execution; leave it out")
+    if "pattern" in options:
+        return compile_pattern(options["pattern"], "--pattern", FOLLOWED_GROUPS)
+    return compile_pattern(f"^{first_line(path).decode('utf-8', 'replace').strip()}$", f"{path}:1", FOLLOWED_GROUPS)
+
+
+def _channel(process: str, kind: str, peer: str | None, where: str) -> str:
+    if not peer or process_name(peer) == process:
+        raise InputError(f"{where}: a {kind} whose group peer is {peer!r}; who follows a log has to know it")
+    ends = (process, process_name(peer)) if kind == SEND else (process_name(peer), process)
+    return "->".join(ends)
+
+
+def _message(channel: str, body: str | None, where: str) -> int:
+    """The id of a message, the same at both of its ends."""
+    if body is None:
+        raise InputError(f"{where}: a message whose group msg is empty; in a log that is followed each has a name")
+    digest = hashlib.blake2b(f"{channel} {body}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def _own_entry(host: str, clock: str, where: str) -> int:
+    """The number of an event among those of its host, as its clock counts them."""
+    try:
+        own = json.loads(clock)[host]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        own = None
+    if type(own) is not int or own < 1:
+        raise InputError(f"{where}: the clock of {host!r} has no entry for itself; each event counts, from 1")
+    return own

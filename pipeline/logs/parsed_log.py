@@ -20,6 +20,11 @@ FURTHER = ("kind", "peer", "msg", *TIMES)
 _NO_NAME = re.compile(r"\s+|->")
 
 
+def process_name(host: str) -> str:
+    """What the process of a host is called: names hold no white space and no ->."""
+    return _NO_NAME.sub("_", host)
+
+
 @dataclass
 class ParsedLog:
     """The events of one execution, in the order of the log: a list for each group of the pattern.
@@ -46,7 +51,7 @@ class ParsedLog:
             lines.setdefault(host, line)
         check_processes(len(lines), self.source)
         for host, line in lines.items():
-            name = _NO_NAME.sub("_", host)
+            name = process_name(host)
             where = f"{self.source}:{line}"
             if not name:
                 raise InputError(f"{where}: the group host is empty here; every event has a host")

@@ -46,7 +46,7 @@ def in_one_sentence(spark: SparkSession, about: str = "", kept: str = "") -> Ite
             raise SparkLost(f"{about}Spark has ended{kept}") from None
         if not isinstance(problem, PySparkException | Py4JError):
             raise
-        raise InputError(f"{about}{_in_words(str(problem))}{kept}") from None
+        raise InputError(f"{about}{in_words(str(problem))}{kept}") from None
 
 
 def _interrupt_behind(problem: BaseException | None) -> KeyboardInterrupt | None:
@@ -56,7 +56,8 @@ def _interrupt_behind(problem: BaseException | None) -> KeyboardInterrupt | None
     return problem
 
 
-def _in_words(text: str) -> str:
+def in_words(text: str) -> str:
+    """What Spark says of a failure, as part of a sentence."""
     if NO_ROOM in text:
         return "Spark gave up: the disk with its temporary files is full; make room, or set TMPDIR to another folder"
     missing = _MISSING.search(text)

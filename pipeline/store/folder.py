@@ -243,8 +243,8 @@ class Store:
 
 
 _ORIGIN = {  # the command that writes each table
-    "events": "ensemble or ingest", "runs": "ensemble", "traces": "ingest", "audits": "audit", "channels": "audit",
-    "summaries": "summarize", "extremes": "summarize", "sample": "summarize",
+    "events": "ensemble or ingest", "runs": "ensemble", "traces": "ingest", "cuts": "ingest --follow",
+    "audits": "audit", "channels": "audit", "summaries": "summarize", "extremes": "summarize", "sample": "summarize",
 }  # fmt: skip
 
 

@@ -87,6 +87,7 @@ TRACE_TYPES: Types = {
     "problem": "string", "version": "string",
 }  # fmt: skip
 
+# cuts: a row per process of each cut, in folders that are followed: the frontiers of the snapshots that were judged.
 CUT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "process": "string", "index": "int32"}
 AUDIT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "consistent": "bool", "witness": "int64"}
 CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "string", "messages": "list<int64>"}
@@ -115,6 +116,7 @@ TABLES: Mapping[str, Types] = {
     "events": EVENT_TYPES,
     "runs": RUN_TYPES,
     "traces": TRACE_TYPES,
+    "cuts": CUT_TYPES,
     "audits": AUDIT_TYPES,
     "channels": CHANNEL_TYPES,
     "summaries": SUMMARY_TYPES,

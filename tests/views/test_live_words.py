@@ -64,5 +64,11 @@ def test_only_what_lies_before_the_end_of_the_diagram_is_told():
     assert said(marks, 3) == "At 3.0 s: P1 has ended."
 
 
+def test_a_cut_is_explained_where_it_is_seen():
+    marks = [(3.0, row("committed", snapshot=SNAPSHOT))]
+    assert said(marks, 9, 3.0) == "At 3.0 s: snap-0002 is complete. The dashed line is its cut."
+    assert said(marks, 9, 3.1) == "At 3.0 s: snap-0002 is complete."
+
+
 def test_names_of_snapshots_lose_the_letters_that_tell_clusters_apart():
     assert short_name("snap-0001-abcde and snap-12345-qwert; S1") == "snap-0001 and snap-12345; S1"

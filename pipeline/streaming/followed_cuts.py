@@ -1,0 +1,100 @@
+"""The cuts of the snapshots of a run that is followed: which are complete, and which have to be judged, perhaps again.
+
+A cut is judged as soon as every process has recorded and all events inside are released. What comes later may change
+it: a recovery takes events back, a message that it holds in a channel is received at last, or lost. Then it is judged
+again, so that the tables are at every moment what the audit of the events so far would write.
+
+Of a snapshot that is judged only its name and its frontier stay in memory, 4 bytes for each process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy
+from numpy.typing import NDArray
+
+CHUNK = 256  # cuts in a part of the tables
+
+
+class FollowedCuts:
+    """The cuts of a run. `ids` are those that were judged (None: aborted since), `dirty` those to be judged now."""
+
+    def __init__(self) -> None:
+        self.recorded: dict[str, dict[str, int]] = {}  # by snapshot that is not judged: events inside, by process
+        self.aborted: set[str] = set()
+        self.ids: list[str | None] = []
+        self.dirty: set[int] = set()
+        self._number: dict[str, int] = {}
+        self._names: dict[str, int] = {}  # of processes: the column in the frontiers
+        self._frontiers: NDArray[numpy.int32] = numpy.full((64, 4), -1, numpy.int32)  # -1: has not recorded
+
+    def record(self, snapshot: str, process: str, index: int) -> None:
+        """A process has recorded. Of several recordings the last counts."""
+        if snapshot in self.aborted:
+            return
+        own = self.recorded.get(snapshot)
+        if own is None:
+            number = self._number.get(snapshot)
+            own = {} if number is None else self.frontier(number)
+        own[process] = max(index, own.get(process, 0))
+        self.recorded[snapshot] = own
+
+    def abort(self, snapshot: str) -> None:
+        """A snapshot is aborted, and no cut."""
+        self.aborted.add(snapshot)
+        self.recorded.pop(snapshot, None)
+        number = self._number.pop(snapshot, None)
+        if number is not None:
+            self.ids[number] = None
+            self._frontiers[number] = -1
+            self.dirty.add(number)
+
+    def decide(self, counts: Mapping[str, int], members: Iterable[str], left: Collection[str]) -> None:
+        """Makes those cuts that all members have recorded ones to be judged: a recording is released after its events.
+
+        Of a process that has left, and did not record, all events are inside; `counts` are the events of each process.
+        """
+        needed = list(members)
+        for snapshot, own in list(self.recorded.items()):
+            if all(name in own for name in needed):
+                own.update({name: counts[name] for name in left if name not in own and name in counts})
+                self.add(snapshot, own)
+                self.dirty.add(self._number[snapshot])
+                del self.recorded[snapshot]
+
+    def add(self, snapshot: str, own: Mapping[str, int], number: int | None = None) -> None:
+        """Adds a cut, or replaces it; one that was written before has its `number`."""
+        if number is not None:
+            self.ids += [None] * (number + 1 - len(self.ids))
+            self.ids[number], self._number[snapshot] = snapshot, number
+        elif snapshot not in self._number:
+            self._number[snapshot] = len(self.ids)
+            self.ids.append(snapshot)
+        number = self._number[snapshot]
+        for name in own:
+            self._names.setdefault(name, len(self._names))
+        self._make_room(number, len(self._names))
+        for name, index in own.items():
+            self._frontiers[number, self._names[name]] = index
+
+    def _make_room(self, number: int, names: int) -> None:
+        rows, columns = self._frontiers.shape
+        if number >= rows or names > columns:
+            wider = numpy.full((max(rows, 2 * number), max(columns, 2 * names)), -1, numpy.int32)
+            wider[:rows, :columns] = self._frontiers
+            self._frontiers = wider
+
+    def change(self, least: Mapping[str, int]) -> None:
+        """The past of some processes has changed, from these events on: cuts that have one of them inside are dirty."""
+        first = numpy.full(self._frontiers.shape[1], numpy.iinfo(numpy.int32).max)
+        for name, index in least.items():
+            if name in self._names:
+                first[self._names[name]] = index
+        own = self._frontiers[: len(self.ids)]
+        self.dirty.update(numpy.flatnonzero((own >= first).any(axis=1)).tolist())
+
+    def frontier(self, number: int) -> dict[str, int]:
+        """The events inside a cut, by process."""
+        row = self._frontiers[number]
+        return {name: int(row[column]) for name, column in self._names.items() if row[column] >= 0}

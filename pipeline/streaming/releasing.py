@@ -1,0 +1,149 @@
+"""Puts the rows of a run into a causal order as they are read, whatever order files and lines come in.
+
+A row is released when those before it are: the earlier events of its process, and for a receive its send. What lacks
+one of them waits. So the rows released so far are at every moment a run by themselves, cut off at a consistent cut; and
+of a process whose event number n is released all events up to n are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from pipeline.logs.growing import Grown
+from sim.core.errors import InputError
+from sim.core.model import APPLICATION_KINDS, COPIED, RECEIVE, RECORD, SEND
+
+MOST_WAITING = 1_000_000  # rows
+
+
+class Unit(NamedTuple):
+    """The rows of a line. They wait for event number `after` of `process`. `number` counts what was read.
+
+    `process` is the file itself where nothing has to come before, as in the log of a cluster's services.
+    """
+
+    after: int
+    number: int
+    process: str
+    file: str
+    rows: list[Grown]
+
+
+@dataclass
+class Process:
+    """A process so far: the number of its last event, and its epoch; by file, the last event that was read there.
+
+    `restores` are the recoveries that took it back: the last event kept, and the last one removed.
+    """
+
+    count: int = 0
+    epoch: int = 0
+    seen: dict[str, int] = field(default_factory=dict)
+    restores: list[tuple[int, int]] = field(default_factory=list)
+    waiting: list[Unit] = field(default_factory=list)  # a heap
+
+
+def is_sent(row: Grown) -> bool:
+    """Whether a row sends an application message, or stands for the copy of one."""
+    return row.kind == SEND or (row.kind == COPIED and row.index is not None)
+
+
+class Releasing:
+    """What waits in a run, and what is released."""
+
+    def __init__(self) -> None:
+        self.processes: dict[str, Process] = {}
+        self.waiting: dict[int, Unit] = {}  # by number
+        self._blocked: dict[int, set[str]] = {}  # by message, the processes that wait for its send
+
+    def process(self, name: str) -> Process:
+        """A process, known or new."""
+        return self.processes.setdefault(name, Process())
+
+    def take(self, file: str, rows: Iterable[Grown], number: int) -> int:
+        """Takes in rows of one file; their lines are counted on from `number`. Returns the number after the last."""
+        for _, own in groupby(rows, key=attrgetter("begin")):
+            self.put(self._unit(file, list(own), number))
+            number += 1
+        return number
+
+    def _unit(self, file: str, rows: list[Grown], number: int) -> Unit:
+        first = next((row for row in rows if row.kind in APPLICATION_KINDS), rows[0])
+        process = self.process(first.process)
+        after = process.seen.get(file, 0)
+        if first.kind in APPLICATION_KINDS:
+            after = (first.index or 1) - 1
+        elif first.kind == RECORD:
+            after = max(after, first.index or 0)
+        for row in rows:
+            if row.kind in APPLICATION_KINDS:
+                own = self.process(row.process)
+                own.seen[file] = max(own.seen.get(file, 0), row.index or 0)
+        has_own = after or first.kind in APPLICATION_KINDS
+        return Unit(after, number, first.process if has_own else file, file, rows)
+
+    def put(self, unit: Unit) -> None:
+        """Makes a line wait."""
+        self.waiting[unit.number] = unit
+        heappush(self.process(unit.process).waiting, unit)
+
+    def is_awaited(self, message: int) -> bool:
+        """Whether a receive waits for the send of a message."""
+        return message in self._blocked
+
+    def released(self, open_sends: Container[int | None], find: Callable[[int], bool]) -> Iterator[Unit]:
+        """What can be released, in order; who takes a unit adds its sends to `open_sends` before the next one.
+
+        `open_sends` has the messages whose sends are released and which were not received. `find(message)` looks once
+        whether a message that is not there was forgotten, adds it if so, and says whether it has.
+        """
+        todo = [name for name, process in self.processes.items() if process.waiting]
+        while todo:
+            process = self.processes[todo.pop()]
+            while process.waiting and process.waiting[0].after <= process.count:
+                unit = process.waiting[0]
+                missing = self._missing(unit, open_sends)
+                if missing is not None and missing not in self._blocked and find(missing):
+                    continue
+                if missing is not None:
+                    self._blocked.setdefault(missing, set()).add(unit.process)
+                    break
+                heappop(process.waiting)
+                del self.waiting[unit.number]
+                yield unit
+                for row in unit.rows:
+                    if is_sent(row) and row.message in self._blocked:
+                        todo += sorted(self._blocked.pop(row.message))
+
+    @staticmethod
+    def _missing(unit: Unit, open_sends: Container[int | None]) -> int | None:
+        """The first message that a line receives before its send is released."""
+        own = {row.message for row in unit.rows if is_sent(row)}
+        for row in unit.rows:
+            if row.kind == RECEIVE and row.message not in open_sends and row.message not in own:
+                return row.message
+        return None
+
+    def why(self) -> str | None:
+        """What the first line waits for that cannot be released, in words (None: nothing waits)."""
+        if not self.waiting:
+            return None
+        unit = self.waiting[min(self.waiting)]
+        process = self.processes[unit.process]
+        if unit.after > process.count:
+            lacks = f"event {process.count + 1} of {unit.process}"
+        else:
+            top = process.waiting[0]
+            received = [row.message for row in top.rows if row.kind == RECEIVE]
+            lacks = f"the send of message {received[0] if received else '?'}"
+        return f"{len(self.waiting):,} lines wait, the first of {unit.file} for {lacks}, which no file has as yet"
+
+    def check_size(self) -> None:
+        """Raises InputError if too much waits."""
+        if len(self.waiting) > MOST_WAITING:
+            raise InputError(f"{self.why()}; at most {MOST_WAITING:,} may wait: bring the file that has it")

@@ -1,0 +1,99 @@
+"""The streamed audit is the batch audit of the same table, at every moment, however the logs have come."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.folder import Store
+from pipeline.streaming import events as parts
+from pipeline.streaming import followed_cuts
+from pipeline.streaming.progress import news
+from sim.core.model import APPLICATION_KINDS, RECORD, SERVICE_KINDS, SNAPSHOT_ABORTED, Event
+from tests.pipeline.some_recoveries import WRONG, recovered
+from tests.pipeline.streaming.growing import ByHand, append, by_process, by_the_batch_audit, pieces, written
+from tests.tools import count_of_examples
+
+SEEDS = range(count_of_examples(24))
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small parts, so that a run has several of each table."""
+    monkeypatch.setattr(parts, "SEGMENT", 50)
+    for module in (followed_cuts, __import__("pipeline.streaming.auditing", fromlist=["CHUNK"])):
+        monkeypatch.setattr(module, "CHUNK", 3)
+    monkeypatch.setattr("pipeline.streaming.progress.CHUNK", 3)
+
+
+def with_planted(table: Sequence[Event], draw: random.Random) -> list[Event]:
+    """The rows, and cuts that no algorithm has made: each process records somewhere, so most are inconsistent."""
+    names = list(dict.fromkeys(own.process for own in table if own.kind not in SERVICE_KINDS))
+    rows = list(table)
+    for number in range(12):
+        for name in names:
+            places = [place for place, own in enumerate(rows) if own.process == name]
+            place = draw.choice(places)
+            before = [
+                own.index or 0 for own in rows[: place + 1] if own.process == name and own.kind in APPLICATION_KINDS
+            ]
+            record = rows[place]._replace(
+                index=max(before, default=0), kind=RECORD, channel=None, peer_index=None, message_id=None, label=None,
+                body=None, snapshot_id=f"planted-{number}", state_size=None,
+            )  # fmt: skip
+            rows.insert(place + 1, record)
+    return rows
+
+
+def complete(table: Sequence[Event]) -> set[str]:
+    """The snapshots that were not aborted, and that every process has recorded."""
+    names = {own.process for own in table if own.kind not in SERVICE_KINDS}
+    by: dict[str, set[str]] = {}
+    for own in table:
+        if own.kind == RECORD:
+            by.setdefault(own.snapshot_id or "", set()).add(own.process)
+    aborted = {own.snapshot_id for own in table if own.kind == SNAPSHOT_ABORTED}
+    return {name for name, own in by.items() if own == names and name not in aborted}
+
+
+def grown(table: Sequence[Event], draw: random.Random, folder: Path) -> Iterator[None]:
+    """The table as one log for each process, a little more at each turn."""
+    for name, content in pieces(by_process(table), draw):
+        append(folder, name, content)
+        yield
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_streamed_is_batch_at_every_moment(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    table = with_planted(recovered(seed, draw.choice(WRONG)).table, draw)
+    follower = ByHand(tmp_path / "out", tmp_path / "logs", "jsonl")
+    for _ in grown(table, draw, tmp_path / "logs"):
+        if draw.random() < 0.3:
+            follower.catch_up()
+            assert written(follower.store) == by_the_batch_audit(follower.store)
+        if draw.random() < 0.1:
+            follower.forget()
+    follower.catch_up()
+    found = written(follower.store)
+    assert found == by_the_batch_audit(follower.store)
+    assert {row["cut_id"] for row in found[0]} == complete(table)
+    assert any(not row["consistent"] for row in found[0])
+    assert news(follower.store).rows == len(table)
+    assert all_rows(follower.store) == Counter(map(bare, table))
+
+
+def bare(own: Event) -> tuple[object, ...]:
+    """What of a row does not depend on the order in which the rows of different processes are."""
+    return own._replace(run_id=0, row=0, step=0, time=0.0, peer_index=None if own.kind != "send" else own.peer_index)
+
+
+def all_rows(store: Store) -> Counter[tuple[object, ...]]:
+    rows = [Event(**row) for row in store.rows("events").to_table().to_pylist()]
+    assert sorted(own.row for own in rows) == list(range(len(rows)))
+    assert len(store.parts("events")) == -(-len(rows) // parts.SEGMENT)
+    return Counter(map(bare, rows))
