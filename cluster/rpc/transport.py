@@ -71,7 +71,11 @@ class Grpc:
         if not isinstance(part, Part):
             return Packed(content)
         channel = self.codec.channel(frame[3])
-        return Packed(content, tuple(calls(self.codec, frame[7], channel.source_name, part)))
+        told = tuple(calls(self.codec, frame[7], channel.source_name, part))
+        if (size := sum(len(call.state_data) for call in told)) > MOST_BYTES:
+            whose = f"that of {channel.source_name}"
+            raise BadValue(f"a part of a snapshot has at most {MOST_BYTES} bytes, and {whose} {size}")
+        return Packed(content, told)
 
     async def listen(self, token: str, accept: Accept, on_call: OnCall | None = None) -> GrpcListener:
         """Take streams and calls on a free port, from those who know the token."""

@@ -17,7 +17,7 @@ from cluster.codec import BadValue
 from cluster.frames import DATA, HELLO, MOST_BYTES, WELCOME, BadFrame
 from cluster.links import data_frame
 from cluster.model import Status
-from cluster.rpc import parts
+from cluster.rpc import parts, transport
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.parts import CHUNK, MOST_PARTS, Parts, calls
 from cluster.rpc.transport import Grpc
@@ -249,6 +249,15 @@ def test_who_breaks_the_rules_of_a_stream_is_told_why(said: list[Any], says: str
 def test_a_frame_of_too_many_bytes_is_not_sent() -> None:
     with pytest.raises(BadValue, match="at most"):
         Grpc(SYSTEM.codec, SYSTEM.names, ()).pack(["say", "report", b"x" * (MOST_BYTES + 1)])
+
+
+def test_a_part_of_too_many_bytes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be refused again and again."""
+    monkeypatch.setattr(transport, "MOST_BYTES", 5000)
+    own = part(random.Random(1), 0)._replace(document={"whole": "x" * 5000})
+    told = Message(5, SYSTEM.engine.control_channel(0, "P2"), CONTROL, {}, "S", own, None, None, None)
+    with pytest.raises(BadValue, match="a part of a snapshot has at most 5000 bytes, and that of P1"):
+        SYSTEM.transport.pack(data_frame(1, told, 1))
 
 
 def test_a_node_takes_no_parts() -> None:
