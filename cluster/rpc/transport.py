@@ -168,25 +168,31 @@ class GrpcConnection:
         self._wakes.set()
 
     async def _send(self) -> None:
-        """Send what is written, as it comes, until the stream has ended."""
-        with suppress(OSError, *_ENDED):
-            while True:
-                await self._wakes.wait()
-                self._is_writing = True
-                batch: list[bytes] = []
-                size = 0
-                while self._unsent and size < BATCH and not (batch and self._unsent[0].calls):
-                    packed = self._unsent.popleft()
-                    for call in packed.calls:
-                        await self._hand_over(call)
-                    batch.append(packed.content)
-                    size += len(packed.content)
-                if batch:
-                    await self._write(b"".join(batch))  # repeated fields, one after the other, are one field
-                if not self._unsent:
-                    self._wakes.clear()
-                self._is_writing = False
-        self.close()
+        """Send what is written, as it comes, until the stream has ended, however that ends."""
+        try:
+            with suppress(OSError, *_ENDED):
+                while True:
+                    await self._wakes.wait()
+                    self._is_writing = True
+                    await self._send_some()
+                    if not self._unsent:
+                        self._wakes.clear()
+                    self._is_writing = False
+        finally:
+            self.close()
+
+    async def _send_some(self) -> None:
+        """Send a message of the stream: what waits, as far as one holds it."""
+        batch: list[bytes] = []
+        size = 0
+        while self._unsent and size < BATCH and not (batch and self._unsent[0].calls):
+            packed = self._unsent.popleft()
+            for call in packed.calls:
+                await self._hand_over(call)
+            batch.append(packed.content)
+            size += len(packed.content)
+        if batch:
+            await self._write(b"".join(batch))  # repeated fields, one after the other, are one field
 
     async def read(self, most: int = MOST_BYTES) -> list[Any]:
         """The next frame. Raises BadFrame, and OSError at the end of the stream."""
@@ -218,7 +224,7 @@ class GrpcConnection:
         ending = asyncio.ensure_future(self.ended.wait())
         try:
             await asyncio.wait([reading, ending], return_when=asyncio.FIRST_COMPLETED)
-            if not reading.done():
+            if not reading.done() or reading.cancelled():  # gRPC cancels what is read where a channel is closed
                 raise ConnectionResetError("the connection was closed")
             message: pb.Frames = reading.result()
         except _ENDED as problem:

@@ -7,7 +7,7 @@ import random
 import zlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -20,7 +20,7 @@ from cluster.model import Status
 from cluster.rpc import parts, transport
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.parts import CHUNK, MOST_PARTS, Parts, calls
-from cluster.rpc.transport import Grpc
+from cluster.rpc.transport import Grpc, GrpcConnection
 from cluster.starting import Wanted
 from cluster.supervisor import Supervisor
 from cluster.system import GRPC
@@ -244,6 +244,28 @@ def test_who_breaks_the_rules_of_a_stream_is_told_why(said: list[Any], says: str
     why, came = carried_out(reason(said))
     assert says in why
     assert came == []
+
+
+@pytest.mark.parametrize("problem", [asyncio.CancelledError(), aio.UsageError(), asyncio.InvalidStateError()], ids=repr)
+def test_whatever_grpc_does_to_a_stream_is_the_end_of_a_connection(problem: BaseException) -> None:
+    """gRPC cancels what is read or written where its channel is closed; that must not cancel the link."""
+
+    async def fails(*_: Any) -> Any:
+        raise problem
+
+    async def waits(*_: Any) -> Any:
+        await asyncio.sleep(60)
+
+    async def main() -> None:
+        for read, write in ((fails, waits), (waits, fails)):
+            own = GrpcConnection(cast(Grpc, SYSTEM.transport), read, write, fails, lambda: None)
+            own.begin()
+            own.write([SYSTEM.transport.pack([WELCOME, 0, 0])])
+            with pytest.raises(OSError, match=r".*"):
+                await own.read()
+            own.close()
+
+    carried_out(main())
 
 
 def test_a_frame_of_too_many_bytes_is_not_sent() -> None:
