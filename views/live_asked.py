@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cluster.starting import of_nodes
-from cluster.system import live
+from cluster.system import GRPC, TCP, live
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS
@@ -32,6 +32,9 @@ SPEEDS = {
 }
 
 
+LINKS = {TCP: "TCP", GRPC: "gRPC: a stream for each channel"}
+
+
 @dataclass(frozen=True)
 class Asked:
     """Raises InputError for what no cluster can be."""
@@ -40,12 +43,15 @@ class Asked:
     workload: str = "bank"
     algorithm: str = "chandy_lamport"
     speed: str = "slow"
+    transport: str = TCP
 
     def __post_init__(self) -> None:
         if not FEWEST <= self.nodes <= MOST:
             raise InputError(f"processes: from {FEWEST} to {MOST}, not {self.nodes}")
         if self.speed not in SPEEDS:
             raise InputError(f"speed: {self.speed!r} is none of {', '.join(SPEEDS)}")
+        if self.transport not in LINKS:
+            raise InputError(f"transport: {self.transport!r} is none of {', '.join(LINKS)}")
         if self.algorithm not in algorithms() or self.workload not in workloads():
             raise InputError(f"{self.workload} under {self.algorithm}: no cluster runs that; choose from the menus")
 
@@ -55,7 +61,7 @@ class Asked:
         return [
             sys.executable, "-m", "cluster", "up", "--nodes", str(self.nodes), "--workload", self.workload,
             "--algorithm", self.algorithm, "--unit", speed.unit, "--delay", speed.delay, "--port", "0",
-            "--allow-faults", "--out", str(folder),
+            "--allow-faults", "--transport", self.transport, "--out", str(folder),
         ]  # fmt: skip
 
     @property

@@ -8,12 +8,12 @@ import streamlit as st
 
 from views import visitors
 from views.errors import complaining
-from views.live_asked import FEWEST, MOST, SPEEDS, Asked, algorithms, workloads
+from views.live_asked import FEWEST, LINKS, MOST, SPEEDS, Asked, algorithms, workloads
 from views.live_runs import MOST_S, UNWATCHED_S
 
 ABOUT = (
-    "Each process is a program of its own on the computer of this server. They send each other messages over TCP, by "
-    "the same rules as the processes in Explore. Everybody who opens this page watches the same cluster."
+    "Each process is a program of its own on the computer of this server. They send each other messages by the "
+    "same rules as the processes in Explore. Everybody who opens this page watches the same cluster."
 )
 ENDS = f"It ends by itself after {MOST_S / 60:.0f} minutes, or when nobody has watched it for {UNWATCHED_S / 60:.0f}."
 IN_A_CLASS = "Who starts it acts on it, and all others watch."
@@ -50,8 +50,9 @@ def _form(start: Callable[[Asked], None]) -> None:
         "Snapshots follow the rules of", algorithms(), first.algorithm, "live-algorithm",
         "Under Chandy-Lamport’s rules all go back when one is killed. Under some others one that is killed stays away.",
     )  # fmt: skip
+    transport = _menu("They talk over", LINKS, first.transport, "live-transport", "What is sent is the same over both.")
     with complaining():
-        asked = Asked(nodes, workload, algorithm, speed)
+        asked = Asked(nodes, workload, algorithm, speed, transport)
         if st.button("Start the cluster", type="primary", key="live-start", width="stretch"):
             start(asked)
     st.caption(ENDS)

@@ -17,6 +17,7 @@ from views.live_asked import MOST, SPEEDS, Asked, algorithms, workloads
         ({"nodes": 1}, "from 2 to 8, not 1"),
         ({"nodes": MOST + 1}, "from 2 to 8, not 9"),
         ({"speed": "light"}, "'light' is none of slow, lively, fast"),
+        ({"transport": "smoke"}, "'smoke' is none of tcp, grpc"),
         ({"algorithm": "mine"}, "no cluster runs that; choose from the menus"),
         ({"workload": "scripted"}, "no cluster runs that; choose from the menus"),
     ],
@@ -33,7 +34,8 @@ def test_menus_hold_what_runs_live_and_goes_on_for_ever():
 
 
 def test_the_command_listens_on_this_computer_on_a_free_port():
-    command = Asked(5, speed="fast").command(Path("folder"))
+    command = Asked(5, speed="fast", transport="grpc").command(Path("folder"))
     told = dict(pairwise(command))
     assert (told["--nodes"], told["--port"], told["--out"]) == ("5", "0", "folder")
+    assert told["--transport"] == "grpc"
     assert told["--delay"] == SPEEDS["fast"].delay and "--host" not in command
