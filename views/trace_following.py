@@ -28,9 +28,10 @@ def follow_switch(store: Store, controls: DeltaGenerator) -> bool:
     """Draw the switch, and what has come so far. Returns whether the window is to move on with what comes."""
     moves = False
     if store.is_being_written:
-        told = "The window moves with the newest rows. Switch it off to keep the window and the cut."
-        key = f"follow-{store.name}"
-        moves = controls.toggle("Follow", value=True, key=key, help=told, persist_state="session")
+        moves = controls.toggle(
+            "Follow", value=True, key=f"follow-{store.name}", persist_state="session",
+            help="The window moves with the newest rows. Switch it off to keep the window and the cut.",
+        )  # fmt: skip
     st.fragment(_look, run_every=LOOK_S if store.is_being_written else None)(store, news(store), moves)
     return moves
 
