@@ -33,8 +33,9 @@
     const parent = node.parentElement;
     if (!node.textContent.trim() || !parent || parent.closest(ignored) || !isSeen(parent)) continue;
     if (!root.contains(parent) && !parent.closest("[data-testid=stHeader]")) continue;
-    const range = document.createRange();
-    range.selectNodeContents(node);
+    const range = document.createRange(); // of what is seen: a name in the diagram has spaces around it
+    range.setStart(node, node.data.length - node.data.trimStart().length);
+    range.setEnd(node, node.data.trimEnd().length);
     const boxes = [...range.getClientRects()].filter(({ width, height }) => width > 1 && height > 1);
     for (const rect of boxes) {
       const box = boxOf(parent, { getBoundingClientRect: () => rect });
