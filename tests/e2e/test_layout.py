@@ -88,6 +88,22 @@ def test_escape_right_after_a_click_gives_the_focus_back_for_good(fresh_explorer
     assert page.evaluate(CLICKED_AND_ESCAPED) == ["false", "cc-unfold"]
 
 
+def test_a_picture_that_was_kept_from_its_new_size_is_drawn_once_more(fresh_explorer):
+    """A step that is drawn in the same moment may leave the picture as it was, while Plotly knows of the new size."""
+    page = fresh_explorer.page
+    page.evaluate("""() => {
+      const { relayout } = Plotly;
+      Plotly.relayout = (node, update) => {
+        if (!node.matches(".cc-diagram") || !update.width) return relayout(node, update);
+        Plotly.relayout = relayout;
+        Object.assign(node.layout, update);
+        return Promise.resolve();
+      };
+    }""")
+    page.set_viewport_size({"width": 1000, "height": 700})
+    page.wait_for_function(RESIZED)
+
+
 def test_the_wheel_scrolls_a_page_that_scrolls_and_zooms_one_that_does_not(fresh_explorer):
     page = fresh_explorer.page
     zoomed = page.locator(".cc-diagram[data-zoomed]")

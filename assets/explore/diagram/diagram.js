@@ -11,6 +11,7 @@ import { Touch } from "./touch.js";
 const DIMMED = 0.18; // the opacity of what belongs to other snapshots than the chosen one
 
 const RESIZED_MS = 100; // after the last change of the size the picture is drawn for it
+const FITTINGS = 4; // tries, where something else that is drawn meanwhile keeps Plotly from it
 const SPARE = 8; // traces: so many may come with an edit before all is drawn anew
 
 const GLIDE_UP_TO = 300; // with more arrows than this, messages do not move between the steps
@@ -202,18 +203,25 @@ export class Diagram {
     return width ? { width, height } : {};
   }
 
-  resize() {
-    clearTimeout(this.resizing);
-    this.resizing = setTimeout(() => this.fit(), RESIZED_MS);
+  /** Whether the picture is drawn for the size of the node. */
+  get isFitted() {
+    const { size, node } = this;
+    const picture = node.querySelector(".main-svg");
+    const drawn = [node.layout.width, node.layout.height, picture?.clientWidth, picture?.clientHeight];
+    return [size.width, size.height, size.width, size.height].every((own, index) => own === drawn[index]);
   }
 
-  /** Draw for the size of the node, where that has changed. */
-  fit() {
-    const { size, node } = this;
-    if (!this.drawn || !size.width) return;
-    if (size.width === node.layout.width && size.height === node.layout.height) return;
-    node.calcdata = undefined; // else Plotly keeps it, and arrows would have heads that point as before
-    Plotly.relayout(node, size).then(() => this.onMoved());
+  resize(tries = FITTINGS) {
+    clearTimeout(this.resizing);
+    this.resizing = setTimeout(() => this.fit(tries), RESIZED_MS);
+  }
+
+  /** Draw for the size of the node, where that has changed. A step drawn at the same time may keep the picture as it was. */
+  fit(tries) {
+    if (!this.drawn || !this.size.width || this.isFitted || !tries) return;
+    this.node.calcdata = undefined; // else Plotly keeps it, and arrows would have heads that point as before
+    const again = () => this.resize(tries - 1);
+    Plotly.relayout(this.node, this.size).then(() => this.onMoved()).then(again, again);
   }
 
   /** Plotly's own reset goes back to the first figure a node ever had: here another orientation or scenario. */
