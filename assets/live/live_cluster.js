@@ -71,7 +71,7 @@ export class LiveCluster {
     this.notice.querySelector(".cc-notice-close").addEventListener("click", () => (this.notice.hidden = true));
     document.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("pointerdown", (event) => this.menu.contains(event.target) || (this.menu.hidden = true), { capture: true, signal });
-    window.addEventListener("resize", () => this.frames.soon(), { signal });
+    window.addEventListener("resize", () => this.resized(), { signal });
   }
 
   /** Take what Python sent: which cluster it is, and what this browser may do. */
@@ -237,6 +237,12 @@ export class LiveCluster {
 
   notify() {
     if (this.frame && !this.diagram.isWhole && this.end === null) this.toggle(); // somebody zooms
+  }
+
+  /** Once a cluster is over no new frame comes, so the charts are drawn for the new size with the last one. */
+  resized() {
+    if (this.frame?.seconds) this.charts.show(this.frame, this.palette);
+    this.frames.soon();
   }
 
   redraw() {

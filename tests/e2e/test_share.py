@@ -160,8 +160,7 @@ class TestAddress:
 class TestKeeping:
     def test_a_reload_straight_after_fast_edits_loses_none(self, fresh_explorer):
         fresh_explorer.tab("Change")
-        fresh_explorer.page.evaluate(FIVE_EDITS)
-        assert fresh_explorer.page.evaluate(STRAIGHT_AFTER)
+        assert fresh_explorer.page.evaluate(f"() => {{ ({FIVE_EDITS})(); return {STRAIGHT_AFTER}; }}")
         fresh_explorer.page.reload()
         settled(fresh_explorer, 5)
         fresh_explorer.page.reload()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.conftest import ExplorerPage
+from tests.e2e.conftest import PATIENCE_MS, ExplorerPage, sync_api
 from tests.e2e.layout import SIZES, faults
 from tests.tools import check_none
 
@@ -35,7 +35,8 @@ def test_inputs_are_in_the_link_and_the_documents_example_is_one_click_away(visi
     page.wait_for_url("**/sizing?nodes=10")
     page.reload()
     page.get_by_role("heading", name="By the documents, 180 MB at each node").wait_for()
-    assert page.get_by_role("spinbutton", name="Nodes").input_value() == "10"
+    nodes = page.get_by_role("spinbutton", name="Nodes")
+    sync_api.expect(nodes).to_have_value("10", timeout=PATIENCE_MS)  # the heading may come before the form
     page.get_by_role("button", name="The documents’ example").click()
     page.get_by_role("heading", name="By the documents, 1.98 GB at each node").wait_for()
     page.wait_for_url("**/sizing")
