@@ -74,7 +74,7 @@ def test_a_killed_ingest_leaves_no_half_table(root: Path, monkeypatch, moment: s
     entry = catalog.find(moment)
     assert (entry.status, entry.problem) == ("stopped", None)
     monkeypatch.setattr("views.traces.waiting", lambda *words: None)  # no Spark is started
-    monkeypatch.setattr("views.traces.trace_window", lambda *given: None)
+    monkeypatch.setattr("views.traces.trace_window", lambda *given, **named: None)
     shown = AppTest.from_function(page, default_timeout=60)
     shown.query_params["data"] = moment
     shown.run()
