@@ -7,7 +7,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 PACKAGES := --only-binary :all: --no-binary pyspark --no-build-isolation
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: help app class fast dev quick test bench lock audit picture examples tradeoffs proto broken clean
+# Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help app class fast dev quick test long lint mutants bench lock audit picture examples tradeoffs proto broken clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -24,15 +27,21 @@ fast: .venv/fast ## install Numba as well, which compiles the runs of ensembles
 dev: .venv/dev ## the app for those who work on it: an edit of Python, JS, CSS or a scenario shows on reload
 	$(BIN)/python dev.py
 
-quick: .venv/dev ## lint, types, and the tests without browser, Spark and waiting: under a minute, before every commit
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "not browser and not spark and not long" --hypothesis-profile quick
+quick: .venv/dev lint ## lint, types, and the tests without browser, Spark and waiting: under a minute, before every commit
+	$(BIN)/python -m pytest -m "not browser and not spark and not slow and not long" --hypothesis-profile quick
 
-test: .venv/dev ## install what is needed; lint, types, all tests (browser tests where there is a Chromium, a Firefox)
+test: .venv/dev lint ## install what is needed; lint, types, all tests but the long ones (in browsers where there is a Chromium, a Firefox)
+	$(BIN)/python -m pytest
+
+long: .venv/dev ## what is long by nature: soaks, kills, chaos, many examples of each property; with ONLY=cluster those of tests/cluster
+	$(BIN)/python -m pytest -m "long or property" --hypothesis-profile large tests/$(ONLY)
+
+lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+
+mutants: .venv/dev ## how many of 60 small mistakes the tests find (tests/mutants.toml); an hour
+	$(BIN)/python -m tests.mutants
 
 bench: .venv/dev ## measure the engine, the explorer, incremental snapshots, a fork, the page, a class of thirty, a cluster, those who watch one, the pipeline; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine

@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-from tests.tools import QUICK, ROOT
+from tests.tools import LARGE, QUICK, ROOT
 
 # Loaded first: pytest rewrites the assertions of these helpers, so that a failure shows its values.
 pytest.register_assert_rewrite("tests.sim.tools", "tests.sim.bad", "tests.javascript")
@@ -35,6 +36,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile(QUICK, settings.get_profile("repeatable"), max_examples=8)
+settings.register_profile(
+    LARGE, settings.get_profile("repeatable"), derandomize=False, max_examples=600, print_blob=True
+)
 settings.load_profile("repeatable")
 
 # marker: the folder in which every test has it, the fixtures that bring it, and what makes it impossible without:
@@ -47,8 +51,12 @@ NEEDS = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what a test needs; what takes longest comes first."""
+    """Marks what a test needs, and properties; what takes longest comes first. A long test says what it covers."""
     for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("property")
+        if long := item.get_closest_marker("long"):
+            item.user_properties.append(("covers", long.args[0]))
         for marker, (folder, fixtures, _) in NEEDS.items():
             if item.path.is_relative_to(ROOT / folder) or fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(marker)
@@ -63,6 +71,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             if item.get_closest_marker(marker) is None:
                 patch.setenv(variable, refused)
         return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says what the long tests of this run cover, and how many seconds of tests each of it took."""
+    took: Counter[str] = Counter()
+    tests: Counter[str] = Counter()
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if covers := dict(getattr(report, "user_properties", ())).get("covers"):
+            took[covers] += report.duration
+            tests[covers] += report.when == "call"
+    if took:
+        terminalreporter.section("long tests")
+    for covers, seconds in took.most_common():
+        terminalreporter.write_line(f"{seconds:7.0f} s {tests[covers]:6} tests  {covers}")
 
 
 # ---------------------------------------------------------------------- side by side

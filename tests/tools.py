@@ -9,9 +9,11 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import combinations, product
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -21,17 +23,56 @@ ROOT = Path(__file__).resolve().parents[1]
 # One compiler instead of two, one thread that collects: jobs are slower, but tiny, and start-up takes half as long.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 T = TypeVar("T")
-QUICK = "quick"  # the Hypothesis profile of `make quick`: every property, by few examples
+QUICK, LARGE = "quick", "large"  # the Hypothesis profiles of `make quick` and `make long`
+LARGER = 10  # times as many examples in the large one
 
 
 def count_of_examples(most: int) -> int:
-    """`most` examples of a property, but few in a quick run."""
-    return min(most, settings().max_examples) if settings.get_current_profile_name() == QUICK else most
+    """The number of examples of a property: `most`, but few in a quick run and many in a long one."""
+    profile = settings.get_current_profile_name()
+    if profile == QUICK:
+        return min(most, settings().max_examples)
+    return most * LARGER if profile == LARGE else most
 
 
 def examples(most: int) -> settings:
-    """Settings for `most` examples of a property, but few in a quick run."""
+    """Settings for `most` examples of a property, but few in a quick run and many in a long one."""
     return settings(max_examples=count_of_examples(most))
+
+
+def thinned(values: Iterable[object], most: int, covers: str) -> list[Any]:
+    """The values for `parametrize`: `make test` takes `most` of them, `make long` the others.
+
+    A value is chosen by its own text, so a new one changes no other's place. `covers` says what the others are.
+    """
+    listed = list(values)
+    chosen = sorted(range(len(listed)), key=lambda place: crc32(str(listed[place]).encode()))[:most]
+    return [_given(value, () if place in chosen else (pytest.mark.slow(covers),)) for place, value in enumerate(listed)]
+
+
+def _given(value: object, marks: tuple[pytest.MarkDecorator, ...]) -> Any:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks) if marks else value
+
+
+def pairs(*axes: Iterable[object]) -> list[tuple[Any, ...]]:
+    """Few combinations of a value from each axis, so that any two values of two axes are together in one of them."""
+    listed = [list(axis) for axis in axes]
+    left = {
+        (one, a, other, b)
+        for (one, first), (other, second) in combinations(enumerate(listed), 2)
+        for a, b in product(range(len(first)), range(len(second)))
+    }
+    found: list[tuple[Any, ...]] = []
+    while left:
+        places = max(product(*(range(len(axis)) for axis in listed)), key=lambda own: len(_pairs_of(own) & left))
+        left -= _pairs_of(places)
+        found.append(tuple(axis[place] for axis, place in zip(listed, places, strict=True)))
+    return found
+
+
+def _pairs_of(places: tuple[int, ...]) -> set[tuple[int, int, int, int]]:
+    """The pairs of values in a combination: axis and place of the one, axis and place of the other."""
+    return {(one, a, other, b) for (one, a), (other, b) in combinations(enumerate(places), 2)}
 
 
 def drawn(strategy: st.SearchStrategy[T], count: int) -> list[T]:

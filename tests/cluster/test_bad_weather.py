@@ -57,7 +57,7 @@ def runs_again(supervisor: Supervisor, recoveries: int) -> bool:
     return every and supervisor.figures()["recoveries"] >= recoveries
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
         severed = ("P1->P2", "P3->P2")
@@ -77,7 +77,7 @@ def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) 
     assert [row._replace(time=0.0, row=0, step=0) for row in run(retold(logs)).table] == bare
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_node_that_is_killed_while_it_starts_again_comes_back(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
         member = supervisor.members.named("P2")
@@ -91,7 +91,7 @@ def test_a_node_that_is_killed_while_it_starts_again_comes_back(tmp_path: Path) 
     while_running(tmp_path, act)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_cluster_that_is_drained_has_nothing_on_its_way_and_begins_nothing_more(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
         await until(lambda: received(supervisor, "P2") > 20)

@@ -80,7 +80,7 @@ def report(folder: Path, transport: str) -> Iterator[Report]:
     yield apart(lambda: chaos(wanted, SECONDS, SEED))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_books_of_ten_seconds_of_chaos_are_exact(report: Report) -> None:
     assert report.wrong == []
     assert report.snapshots.get("COMPLETED", 0) >= 20
@@ -91,7 +91,7 @@ def test_the_books_of_ten_seconds_of_chaos_are_exact(report: Report) -> None:
     assert report.books.total("put_back") >= 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_process_of_a_node_remains(report: Report) -> None:
     assert report.still_there == ()
     own = str(report.logs).encode()
@@ -105,7 +105,7 @@ def test_no_process_of_a_node_remains(report: Report) -> None:
         assert not (b"cluster.node" in command and parent == os.getpid())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_simulation_comes_to_the_same_rows(report: Report) -> None:
     def bare(rows: list[Event]) -> list[Event]:
         return [row._replace(time=0.0, row=0, step=0) for row in rows]
@@ -113,7 +113,7 @@ def test_the_simulation_comes_to_the_same_rows(report: Report) -> None:
     assert bare(list(run(retold(report.logs)).table)) == bare(table(report.logs))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_event_table_and_the_cuts_are_written(report: Report, folder: Path) -> None:
     written = pyarrow.parquet.read_table(folder / "events")
     assert written.num_rows == len(table(report.logs))
@@ -122,7 +122,7 @@ def test_the_event_table_and_the_cuts_are_written(report: Report, folder: Path) 
     assert complete <= {*cuts.column("cut_id").to_pylist()}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_pipeline_finds_every_cut_consistent(
     spark: SparkSession, report: Report, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,7 +133,7 @@ def test_the_pipeline_finds_every_cut_consistent(
     assert complete <= {own["cut_id"] for own in audits if own["consistent"]}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_folder_with_a_run_is_not_used_again(report: Report, folder: Path) -> None:
     with pytest.raises(InputError, match="has the run of a cluster already; name a new folder"):
         chaos(Wanted(of_nodes(2, "bank"), folder=folder), 1.0, 0)
@@ -142,7 +142,7 @@ def test_a_folder_with_a_run_is_not_used_again(report: Report, folder: Path) -> 
 # ---------------------------------------------------------------------- the command
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command_prints_what_came_of_it(tmp_path: Path) -> None:
     options = ["chaos", "--seconds", "2", "--nodes", "2", "--seed", "3", "--json", "--out", str(tmp_path / "run")]
     done = subprocess.run([sys.executable, "-m", "cluster", *options], cwd=ROOT, capture_output=True, text=True)

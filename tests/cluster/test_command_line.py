@@ -37,7 +37,7 @@ from tests.cluster.running import (
 )
 from tests.tools import ROOT, free_port
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 DELAY = "10ms..30ms"
 
 

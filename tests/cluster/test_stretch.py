@@ -19,7 +19,7 @@ from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RESTORE
 from sim.run.snapshots import snapshots_of
 from tests.cluster.live import all_running, bank, live, taken, until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ import pytest
 from tests.cluster.running import asked, sentence_of, until, up
 from tests.tools import ROOT
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 RULE_BOOK = '''
 """Homework 3: distributed snapshots with markers, in my own words.

@@ -19,7 +19,7 @@ from sim.core.errors import InputError
 from sim.document import library
 from tests.cluster.live import all_running, bank, live, taken, told_again, until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 DELAY = (0.005, 0.02)
 
 

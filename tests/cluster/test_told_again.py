@@ -31,7 +31,7 @@ from sim.run.execution import Execution, run
 from sim.run.snapshots import Snapshot, snapshots_of
 from tests.cluster.live import all_running, bank, live, taken, told_again, until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 # By algorithm, a bundled scenario, and how long a time unit takes, in seconds.
 BUNDLED = {

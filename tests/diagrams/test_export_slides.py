@@ -198,7 +198,7 @@ def test_a_cropped_deck_has_the_steps_of_its_diagram():
 
 
 @needs_poppler
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_deck_has_a_page_for_each_step(tmp_path):
     deck = exported("lecture", "deck")
     reader = PdfReader(BytesIO(deck))
@@ -402,7 +402,7 @@ def test_slides_hold_no_time_of_day():
 
 @needs_office
 @needs_poppler
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lecture", "overlapping"])
 def test_libreoffice_shows_the_slides_as_the_deck_has_them(name, tmp_path):
     last = scene(name).last

@@ -320,7 +320,7 @@ FIGURES = {
 
 @needs_latex
 @needs_poppler
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_paper_of_two_columns_takes_six_figures_as_they_are(tmp_path):
     """Of LaTeX's own article, whose column is 80.6 mm wide, and whose two are 165 mm."""
     body = ""

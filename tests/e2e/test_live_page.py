@@ -12,7 +12,7 @@ from tests.e2e.layout import RESIZED, SIZES, faults
 from tests.e2e.test_accessibility import SCHEMES, issues
 from tests.tools import check_none
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 FORM = ".st-key-live-start button"
 PATIENCE_MS = 60_000  # until something has happened that takes a cluster a second or two
 

@@ -272,7 +272,7 @@ def test_the_page_of_a_snapshot_is_drawn_while_somebody_looks_at_it_and_follows_
         assert scene(session)["proofs"] == {}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
     sessions = [ExploreSession() for _ in range(3)]
     sessions[0].open(Shared(toml=LONG, name="long"))

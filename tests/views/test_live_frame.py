@@ -47,7 +47,7 @@ def test_a_cluster_that_has_not_begun_has_a_frame_without_a_diagram():
     assert found["state"] == "starting" and "figure" not in found
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_frame_has_the_diagram_the_nodes_and_what_happened(still_run):
     frames = Frames(still_run)
     frame = frames.frame(FOLLOWING)
@@ -63,7 +63,7 @@ def test_a_frame_has_the_diagram_the_nodes_and_what_happened(still_run):
     assert frames.frame(FOLLOWING) is frame, "nothing changes once it is over"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_those_who_follow_get_the_same_frame_and_only_one_is_made(still_run, monkeypatch):
     still_run.state = "running"
     monkeypatch.setattr("views.live_frame.FRAME_S", 1000.0)
@@ -80,7 +80,7 @@ def test_those_who_follow_get_the_same_frame_and_only_one_is_made(still_run, mon
     assert still_run.looks == MOST_WAITING
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_diagrams_of_the_past_are_drawn_once_and_few_are_kept(still_run, monkeypatch):
     frames, drawn = Frames(still_run), []
     monkeypatch.setattr("views.live_frame.drawn", lambda own, place: drawn.append(place) or {"begin": own.begin})
@@ -95,7 +95,7 @@ def test_diagrams_of_the_past_are_drawn_once_and_few_are_kept(still_run, monkeyp
     assert len(frames._diagrams) == KEPT
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_when_too_many_look_back_the_others_are_asked_to_come_again_and_who_follows_is_served(still_run, monkeypatch):
     frames, go_on = Frames(still_run), threading.Event()
     make = frames._make

@@ -20,7 +20,7 @@ from views.live import LivePage
 from views.live_asked import Asked
 from views.live_runs import ENDED, FAILED, ROOT, RUNNING, LiveRun, LiveRuns
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.views.conftest import StillRun
 from views.budget import run_of
 from views.live_stretch import keep, scenario_of
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 def times(run: StillRun, kind: str) -> list[float]:

@@ -30,7 +30,7 @@ def taken(run: LiveRun) -> dict[str, Any]:
     return next((own for own in shown if own["status"] == "COMPLETED"), {})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_page_without_spark_shows_the_cluster_and_its_snapshots(run: LiveRun) -> None:
     wait_until(lambda: run.state == RUNNING)
     run.client.trigger(None)
@@ -44,7 +44,7 @@ def spark() -> Iterator[SparkSession]:
     spark_session.stop()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_verdict_of_a_snapshot_is_shown_and_the_query_ends_with_the_cluster(
     spark: SparkSession, run: LiveRun
 ) -> None:

@@ -27,7 +27,7 @@ def test_what_an_order_means(
     assert outcome("", came) == Outcome("", 4, 2, early, late, left_out, let_in, overtaken)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_stream_keeps_the_order_and_calls_do_not(capsys: pytest.CaptureFixture[str]) -> None:
     """That calls are inverted is chance; of 3,000 with 64 at once, some have been in each of many tries."""
     assert main(["inversions", "--messages", "3000", "--json"]) == 0

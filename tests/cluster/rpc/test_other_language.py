@@ -18,7 +18,7 @@ from sim.document.files import read_toml
 from tests.cluster.live import live, taken, told_again, until
 from tests.tools import ROOT
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 SOURCE = Path(__file__).with_name("javascript")
 RING = """
 processes = ["P1", "P2", "P3"]

@@ -369,7 +369,7 @@ def test_there_is_an_operation_to_be_killed_at(registry: Registry, vault: Vault)
     assert vault.found("main").temporary
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_nothing_that_it_has_committed(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     done: set[str] = set()

@@ -40,7 +40,7 @@ def njit(*functions, **options):
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", STAGES)
 def test_python_does_the_runs_where_numba_fails_at_import_at_decoration_or_at_the_first_call(
     problem: str, tmp_path: Path

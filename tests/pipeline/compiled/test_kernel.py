@@ -42,7 +42,7 @@ def key_of(text: bytes) -> int:
     return int(kernel._key_of(block, len(text), v, m))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.binary(max_size=128))
 def test_a_key_is_blake2b_of_its_text(text: bytes) -> None:
     assert key_of(text) == int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
@@ -117,7 +117,7 @@ def print_money(system: Any, memory: Any, run: Any, found: Any, which: int) -> N
 HARMS = (lose_a_recording, send_two_markers, forget_a_message, receive_before_the_send, print_money)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [None, *HARMS])
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_run_is_not_answered_if_only_one_of_its_snapshots_is_wrong(

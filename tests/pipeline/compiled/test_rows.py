@@ -53,7 +53,7 @@ def plan_for(grid: Grid) -> Plan:
     return plan_of(Store(Path("nowhere")), grid)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @examples(200)
 @given(grids())
 def test_every_run_of_a_listed_grid_gives_the_same_rows(grid: Grid) -> None:

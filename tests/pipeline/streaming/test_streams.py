@@ -65,7 +65,7 @@ def rows_of(logs: Path) -> int:
     return read(piece).events.num_rows
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_cluster_is_followed_through_kill_9_of_its_nodes_and_of_the_follower(
     spark: SparkSession, following: InBackground, tmp_path: Path
 ) -> None:
@@ -122,7 +122,7 @@ def command(scratch: Path, *words: object) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command_is_killed_in_the_middle_of_a_batch_and_goes_on(tmp_path: Path) -> None:
     table = with_planted(recovered(3).table, random.Random(3))
     files = {name: "".join(lines).encode() for name, lines in by_process(table).items()}

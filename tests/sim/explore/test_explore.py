@@ -56,7 +56,7 @@ def test_the_complete_graph_has_as_many_states_as_other_explorers_count(processe
     assert counts(complete_graph(processes, sends)) == (states, transitions)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_three_processes_with_two_messages_each():
     done = exploration(complete_graph(3, 2))
     assert (done.found.states, done.found.transitions) == (2_176_299, 9_369_665)
@@ -156,7 +156,7 @@ def test_every_rule_book_has_the_states_that_the_engine_finds(words, register, a
     assert found.snapshots == plain.snapshots
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_service_is_a_node_and_states_that_a_check_tells_apart_are_two(register):
     """Its snapshots may be wrong: which messages crossed the cut is part of a state then."""
     scenario = rule_books.commanded(register(rule_books.Commanded))
@@ -363,7 +363,7 @@ def test_violations_found_so_far_are_told_although_not_all_is_explored():
     assert done.runs and "every check holds in every run" not in told
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ctrl_c_prints_what_was_found_and_ends_with_the_status_of_an_interruption():
     """The terminal hears once a second how far it is; standard output has the document alone."""
     terminal, stderr = pty.openpty()

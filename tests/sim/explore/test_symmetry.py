@@ -36,7 +36,7 @@ def test_representatives_stand_for_the_states_that_there_are(processes, sends, s
     assert found.representatives < states or processes == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_three_processes_with_two_messages_each():
     found = exploration(complete_graph(3, 2), symmetry=True).found
     assert (found.states, found.transitions) == (2_176_299, 9_369_665)
