@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("property")
         if long := item.get_closest_marker("long"):
-            item.user_properties.append(("covers", long.args[0]))
+            item.user_properties.append(("long", long.args[0]))
         for marker, (folder, fixtures, _) in NEEDS.items():
             if item.path.is_relative_to(ROOT / folder) or fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(marker)
@@ -74,17 +74,30 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says what the long tests of this run cover, and how many seconds of tests each of it took."""
-    took: Counter[str] = Counter()
+    """Says where the seconds of a run of folders went: by kind, by file, and by what long tests cover."""
+    if not _is_wide(terminalreporter.config):
+        return
+    seconds: dict[str, Counter[str]] = {name: Counter() for name in ("kind", "file", "long")}
     tests: Counter[str] = Counter()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
-        if covers := dict(getattr(report, "user_properties", ())).get("covers"):
-            took[covers] += report.duration
-            tests[covers] += report.when == "call"
-    if took:
-        terminalreporter.section("long tests")
-    for covers, seconds in took.most_common():
-        terminalreporter.write_line(f"{seconds:7.0f} s {tests[covers]:6} tests  {covers}")
+        if isinstance(report, pytest.TestReport):
+            kinds = {"kind": kind_of(report), "file": report.nodeid.partition("::")[0]}
+            for name, own in (kinds | dict(report.user_properties)).items():
+                seconds[name][own] += report.duration
+                tests[own] += report.when == "call"
+    for name, sums in seconds.items():
+        if sums:
+            terminalreporter.section(f"seconds of tests by {name}")
+        for own, spent in sums.most_common(15):
+            terminalreporter.write_line(f"{spent:7.1f} s {tests[own]:6} tests  {own}")
+
+
+def kind_of(report: pytest.TestReport) -> str:
+    """What makes a test cost what it does: a marker, or the folder of processes and of attacks."""
+    places = {"cluster": "tests/cluster/", "security": "tests/security/"}
+    found = [name for name in NEEDS if name in report.keywords]
+    found += [name for name, folder in places.items() if report.nodeid.startswith(folder)]
+    return [*found, "property" if "property" in report.keywords else "unit"][0]
 
 
 # ---------------------------------------------------------------------- side by side
@@ -92,10 +105,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One for each processor, and one more where browser and Spark are waited for; a file or a test stays here."""
-    names = [Path(argument.partition("::")[0]) for argument in config.args]
-    if config.option.keyword or not all(map(Path.is_dir, names)):
+    if not _is_wide(config):
         return 0
     return min(os.cpu_count() or 1, 4) + ("not browser" not in config.option.markexpr)
+
+
+def _is_wide(config: pytest.Config) -> bool:
+    """Whether whole folders are asked for."""
+    names = [Path(argument.partition("::")[0]) for argument in config.args]
+    return not config.option.keyword and all(map(Path.is_dir, names))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:

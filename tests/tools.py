@@ -47,7 +47,7 @@ def thinned(values: Iterable[object], most: int, covers: str) -> list[Any]:
     """
     listed = list(values)
     chosen = sorted(range(len(listed)), key=lambda place: crc32(str(listed[place]).encode()))[:most]
-    return [_given(value, () if place in chosen else (pytest.mark.slow(covers),)) for place, value in enumerate(listed)]
+    return [_given(value, () if place in chosen else (pytest.mark.long(covers),)) for place, value in enumerate(listed)]
 
 
 def _given(value: object, marks: tuple[pytest.MarkDecorator, ...]) -> Any:
@@ -112,12 +112,18 @@ def dropped(package: ModuleType, name: str, source: str, folder: Path) -> Iterat
         vars(package).pop(name, None)
 
 
+EXAMPLE = re.compile(r"(?:This is|Save this as) `([\w/]+\.\w+)`[^\n]*\n\n```\w+\n(.*?)```", re.DOTALL)
+
+
+def examples_of_the_docs() -> dict[str, str]:
+    """The complete files that the docs give as examples, by their paths in the project."""
+    texts = [path.read_text(encoding="utf-8") for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))]
+    return dict(found for text in texts for found in EXAMPLE.findall(text))
+
+
 def example(path: str) -> str:
-    """The module of that path that docs/architecture.md gives as an example."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    found = re.search(rf"This is `{re.escape(path)}`, complete:\n\n```python\n(.*?)```", text, re.DOTALL)
-    assert found, f"the docs have no example {path}"
-    return found[1]
+    """The file of that path that the docs give as an example."""
+    return examples_of_the_docs()[path]
 
 
 def free_port() -> int:

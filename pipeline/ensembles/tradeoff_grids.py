@@ -38,7 +38,7 @@ SNAPSHOTS_AT, CRASH_AT = (20.0, 50.0, 80.0), 110.0
 STORAGE = {"bandwidth": 20.0, "latency": 1.0}
 
 LARGEST = 12  # processes
-MOST_RUNS = 60_000  # in the whole table; 100 take about a second
+MOST_RUNS = 7_500  # of each algorithm; 100 take about a second
 
 
 @dataclass(frozen=True)
@@ -77,17 +77,20 @@ class Asked:
         """Raises InputError for a grid that is too small or too big."""
         if not all(3 <= count <= LARGEST for count in self.processes):
             raise InputError(f"--processes: the table is measured on systems of 3 to {LARGEST} processes; write 4,6")
-        if self.most_runs > MOST_RUNS:
-            raise InputError(
-                f"--runs: this comes to {self.most_runs:,} runs, and {MOST_RUNS:,} are the most; give shorter lists, "
-                "or fewer runs"
-            )
+        self.allow(MOST_RUNS)
 
     @property
-    def most_runs(self) -> int:
-        """About how many runs there are, at most."""
-        cells = len(self.processes) * len(self.marker_delays) * (len(self.topologies) + 2)
-        return len(list(ALGORITHMS)) * cells * self.runs
+    def runs_of_each(self) -> int:
+        """About how many runs there are of each algorithm, at most."""
+        return len(self.processes) * len(self.marker_delays) * (len(self.topologies) + 2) * self.runs
+
+    def allow(self, most: int) -> None:
+        """Raises InputError if each algorithm would have more than `most` runs, however many algorithms there are."""
+        if self.runs_of_each > most:
+            raise InputError(
+                f"--runs: this comes to about {self.runs_of_each:,} runs of each algorithm, and {most:,} are the most; "
+                "give shorter lists, or fewer runs"
+            )
 
 
 # The options of the table, with their help texts.

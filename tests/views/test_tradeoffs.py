@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from html import escape
+from itertools import product
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -60,7 +61,8 @@ def test_the_table_is_never_empty(page: AppTest) -> None:
         assert escape(line.title) in shown
         for cell in line.cells:
             assert cell_html(cell) in shown
-            assert any(own.key == f"tradeoff-open-{line.algorithm}-{cell.column}" for own in page.button)
+            opens = any(own.key == f"tradeoff-open-{line.algorithm}-{cell.column}" for own in page.button)
+            assert opens == (line.algorithm in that_comes_with_the_app().rows), "an unmeasured row has no typical run"
 
 
 def test_a_cell_has_the_claim_what_was_measured_and_a_remark_that_is_marked_by_words() -> None:
@@ -73,12 +75,12 @@ def test_a_cell_has_the_claim_what_was_measured_and_a_remark_that_is_marked_by_w
 
 def test_what_a_form_asks_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     given = dict(FIRST)
-    assert wanted(given).most_runs <= MOST_RUNS_IN_A_CLASS, "what stands there at first may be asked for in a class"
-    with pytest.raises(InputError, match="are the most here"):
+    assert wanted(given).runs_of_each <= MOST_RUNS_IN_A_CLASS, "what stands there at first may be asked for in a class"
+    with pytest.raises(InputError, match="are the most"):
         wanted({**given, "runs": "100"})
     monkeypatch.setenv(visitors.CLASS_VARIABLE, "1")
     assert wanted({**given, "runs": "20"})
-    with pytest.raises(InputError, match="5,000 are the most here"):
+    with pytest.raises(InputError, match="600 are the most"):
         wanted({**given, "runs": "30"})
     assert in_the_forms_words("--marker-delay: 'x' is no delay") == "Delay of markers: 'x' is no delay"
 
@@ -163,10 +165,9 @@ def opened_from(table: Table, algorithm: str, column: str, monkeypatch: pytest.M
     return shared
 
 
-@pytest.mark.parametrize("algorithm", [*ALGORITHMS])
-def test_every_cell_opens_a_typical_run_in_explore(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_measured_cell_opens_a_typical_run_in_explore(monkeypatch: pytest.MonkeyPatch) -> None:
     table = that_comes_with_the_app()
-    for column in COLUMNS:
+    for algorithm, column in product(table.rows, COLUMNS):
         shared = opened_from(table, algorithm, column, monkeypatch)
         assert shared.toml is not None
         opened = parse_toml(shared.toml, "opened")
