@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests.tools import LARGE, QUICK, ROOT
 
 # Loaded first: pytest rewrites the assertions of these helpers, so that a failure shows its values.
-pytest.register_assert_rewrite("tests.sim.tools", "tests.sim.bad", "tests.javascript")
+pytest.register_assert_rewrite("tests.sim.tools", "tests.sim.bad", "tests.javascript", "tests.cases")
 
 from tests.javascript import in_chromium, in_node  # noqa: E402
 
@@ -157,7 +157,9 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(params=["node", pytest.param("chromium", marks=pytest.mark.browser)])
+@pytest.fixture
 def run_module(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Runs JavaScript modules alone, as tests/javascript.py says."""
-    return in_node if request.param == "node" else partial(in_chromium, request.getfixturevalue("browser"))
+    """Runs JavaScript modules alone, as tests/javascript.py says: in node, and those of IN_BOTH in Chromium, too."""
+    if getattr(request, "param", "node") == "node":
+        return in_node
+    return partial(in_chromium, request.getfixturevalue("browser"))

@@ -27,6 +27,7 @@ from sim.explain.reasons import explain, why_channel, why_state
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from tests.bundled import small
+from tests.cases import each
 from tests.diagrams.tools import exported
 from tests.sim.conftest import Register, register
 from tests.sim.rule_books import Barrier, Commanded, Impatient, two
@@ -68,7 +69,7 @@ def all_that_is_said(scene: Scene) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("name", ["lai_yang", "lai_yang_silent", "mattern"])
+@each("name", ["lai_yang", "lai_yang_silent", "mattern"])
 def test_rules_without_markers_never_speak_of_them(name: str) -> None:
     scene = compose(run(library.load(name)))
     check_none(text for text in all_that_is_said(scene) if re.search("marker|Chandy", text, re.I))
@@ -80,7 +81,7 @@ def test_the_legend_has_the_stamps_that_messages_carry_and_no_others() -> None:
     assert "stamp-white" in shown[SILENT] and "stamp-red" not in shown[SILENT]
 
 
-@pytest.mark.parametrize(("name", "step"), [("collected", 20), ("mattern", 12), ("lecture", None)])
+@each(("name", "step"), [("collected", 20), ("mattern", 12), ("lecture", None)])
 def test_the_record_says_who_knows_that_nothing_is_missing(name: str, step: int | None) -> None:
     (shown,) = record_of(compose(run(library.load(name))))
     assert shown.get("known") == (None if step is None else {"step": step, "to": "P1"})
@@ -144,7 +145,7 @@ def test_a_marker_is_seen_to_arrive_before_the_recording_that_it_makes(form: str
 # --------------------------------------------------------------------------- rows of one step lie apart
 
 
-@pytest.mark.parametrize("name", small())
+@each("name", small)
 def test_what_is_seen_of_one_step_lies_apart_and_in_the_order_of_its_rows(name: str) -> None:
     """Dots and diamonds of a process never share a place; what is inside a cut lies before it, the rest after it."""
     scene = compose(run(library.load(name)))
@@ -233,11 +234,12 @@ def test_an_aborted_snapshot_is_shown_as_thrown_away_and_undecided(register: Reg
     assert step == 4 and {verdict["holds"] for verdict in verdicts} == {None}
 
 
-@pytest.mark.parametrize("form", [name for name in formats() if name not in ("gif", "deck")])
-def test_a_service_and_an_aborted_snapshot_can_be_exported_in_every_format(register: Register, form: str) -> None:
+@pytest.mark.slow
+def test_a_service_and_an_aborted_snapshot_can_be_exported_in_every_format(register: Register) -> None:
     for scenario in (two(register(Impatient)), two(register(Commanded), snapshots=(start("boss", 2),))):
         scene = compose(run(scenario))
-        assert exporter(form).export(scene, View.of(scene))
+        for form in (name for name in formats() if name not in ("gif", "deck")):
+            assert exporter(form).export(scene, View.of(scene)), form
 
 
 def test_a_service_has_a_lane_beside_the_processes_and_no_cut_reaches_it(register: Register) -> None:

@@ -18,6 +18,7 @@ from diagrams.view import View
 from sim.core.model import INTERNAL
 from sim.document.scenario import ORIENTATIONS
 from sim.run.execution import run
+from tests.cases import each
 from tests.diagrams.tools import scene
 from tests.sim.strategies import scenarios
 
@@ -115,7 +116,8 @@ def test_a_folded_lane_is_narrower_than_the_others() -> None:
     assert second - first < third - second < fourth - third == 1
 
 
-@pytest.mark.parametrize("name", [name for name in formats() if name not in ("gif", "parquet")])
+@pytest.mark.slow
+@each("name", [name for name in formats() if name not in ("gif", "parquet")])
 def test_every_format_takes_an_arranged_scene_and_only_diagrams_change(name: str) -> None:
     whole = scene("two_initiators")
     hidden = whole.arranged(Arrangement(hidden=("P2",), folded=("P3",)))

@@ -21,6 +21,7 @@ from sim.edit.link import read_query
 from sim.exchange import cos418
 from sim.run.execution import Execution, run
 from tests.broken_rules import shown
+from tests.cases import each
 
 
 def opened(scenario: str, *rules: str) -> Execution:
@@ -81,9 +82,7 @@ def test_a_right_run_has_neither_rules_nor_harm() -> None:
     assert [told[key] for key in ("rules", "harm", "refused", "recorded")] == [[], [], [], []]
 
 
-@pytest.mark.parametrize(
-    ("slip", "sign"), [("slips_in", "orphan"), ("deaf_initiator", "lost"), ("out_of_band", "lost")]
-)
+@each(("slip", "sign"), [("slips_in", "orphan"), ("deaf_initiator", "lost"), ("out_of_band", "lost")])
 def test_the_harm_is_marked_in_the_diagram_once_it_is_known(slip: str, sign: str) -> None:
     scene = laid_bare(slip)
     keys = {own["key"] for own in signs(scene)}

@@ -1,6 +1,6 @@
 """What the browser computes, held against Python on random runs: arrivals under FIFO, happened-before, and cuts.
 
-The runs are drawn first and go to one call of the browser's module: starting node for each would take minutes.
+The runs are drawn first and go to one call of the browser's module.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -26,11 +27,13 @@ from sim.run.execution import Execution, Flight, run
 from sim.run.fifo import due
 from sim.run.references import references
 from sim.theory.causality import History
+from tests.javascript import IN_BOTH
 from tests.sim.rule_books import Barrier
 from tests.sim.strategies import scenarios
 from tests.tools import count_of_examples, drawn
 
-RUNS = max(30, count_of_examples(120))  # among fewer none may wait behind a dragged message
+RUNS = max(30, count_of_examples(50))
+DRAGS = max(30, count_of_examples(120))  # among fewer none may wait behind a dragged message
 
 
 def scene_of(execution: Execution) -> dict[str, Any]:
@@ -59,11 +62,12 @@ PREVIEW = """(fifo, drags) => drags.map(([scene, id, due]) => {
 })"""
 
 
+@pytest.mark.slow
 def test_the_preview_of_a_drag_says_when_messages_arrive(
     run_module: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ALGORITHMS._found, Barrier.name, Barrier)
-    dragged = drawn(drags(), RUNS)
+    dragged = drawn(drags(), DRAGS)
     asked = [[scene_of(execution), flight.id, wanted] for execution, flight, wanted in dragged]
     waiting = pushed = 0
     answers = run_module(PREVIEW, [EXPLORE / "run/fifo.js"], asked)
@@ -76,8 +80,8 @@ def test_the_preview_of_a_drag_says_when_messages_arrive(
             assert arrivals(after, flight.channel)[one] == pytest.approx(then[one])
         waiting += front is not None
         pushed += bool(moved)
-    assert waiting > RUNS / 40
-    assert pushed > RUNS / 40
+    assert waiting > DRAGS / 40
+    assert pushed > DRAGS / 40
 
 
 def arrivals(execution: Execution, channel: Channel) -> dict[MessageReference, float | None]:
@@ -109,8 +113,15 @@ CAUSALITY = """({ Causality, Events, PAST, FUTURE }, scenes) => scenes.map((scen
 })"""
 
 
+@cache
+def executions_drawn() -> list[Execution]:
+    return [run(scenario) for scenario in drawn(scenarios(), RUNS)]
+
+
+@pytest.mark.slow
+@IN_BOTH
 def test_clocks_and_happened_before(run_module: Callable[..., Any]) -> None:
-    executions = [run(scenario) for scenario in drawn(scenarios(), RUNS)]
+    executions = executions_drawn()
     modules = [EXPLORE / "run/causality.js", EXPLORE / "run/events.js"]
     answers = run_module(CAUSALITY, modules, [scene_of(execution) for execution in executions])
     for execution, told in zip(executions, answers, strict=True):
@@ -154,6 +165,7 @@ def cut_runs(draw: Any) -> tuple[Execution, list[int], int]:
     return execution, frontier, draw(st.integers(0, execution.steps))
 
 
+@pytest.mark.slow
 def test_cuts(run_module: Callable[..., Any]) -> None:
     """Verdict, channels, nearest consistent cuts, amounts, and where the line lies."""
     asked = drawn(cut_runs(), RUNS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from diagrams.browser import EXPLORE
 from diagrams.payload import payload
+from tests.cases import each
 from tests.diagrams.tools import scene
+from tests.javascript import IN_BOTH
 
 FAULTS = EXPLORE / "run" / "faults.js"
 SEVER = [
@@ -26,7 +26,7 @@ def offered(run_module: Run, run: dict[str, Any], time: float | None, step: int 
     return found
 
 
-@pytest.mark.parametrize(("time", "entries"), [(2.4, SEVER), (2.5, MEND), (8.9, MEND), (9, SEVER)])
+@each(("time", "entries"), [(2.4, SEVER), (2.5, MEND), (8.9, MEND), (9, SEVER)])
 def test_only_what_changes_something_is_offered(run_module: Run, time: float, entries: list[Any]) -> None:
     """In the partition both channels are severed from 2.5 to 9."""
     found = offered(run_module, payload(scene("partition"), ()), time)
@@ -44,6 +44,7 @@ def test_without_times_the_step_decides_and_the_edit_names_no_time(run_module: R
         assert found[0]["words"].startswith(words) and "at" not in found[0]["edit"]
 
 
+@IN_BOTH
 def test_two_processes_of_which_one_way_is_severed_get_no_entry_for_both(run_module: Run) -> None:
     run = payload(scene("partition"), ())
     run["stops"] = [own for own in run["stops"] if own["channel"] != "P2->P1"]

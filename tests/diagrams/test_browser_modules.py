@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from diagrams import browser, modules
+from tests.cases import each
+from tests.javascript import IN_BOTH
 
 SLIDERS = browser.ASSETS / "sliders"
 ENTRIES = [
@@ -38,11 +40,12 @@ def test_every_file_and_every_export_is_needed_by_a_page() -> None:
     assert {path for path, _ in imported} | set(ENTRIES) == set(FILES)
 
 
-@pytest.mark.parametrize("path", [ENTRIES[0], *COMPUTING], ids=lambda path: path.stem)
+@each("path", [ENTRIES[0], *COMPUTING])
 def test_a_module_can_be_loaded_alone(run_module: Callable[..., Any], path: Path) -> None:
     assert set(run_module("(module) => Object.keys(module)", [path])) == set(modules.read(path).exports)
 
 
+@IN_BOTH
 def test_a_joined_script_runs_and_a_name_that_is_not_exported_cannot_be_seen(
     run_module: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -87,7 +90,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_what_cannot_be_joined_is_an_error_that_names_the_file(tmp_path: Path, name: str) -> None:
     a, b, words = WRONG[name]
     with pytest.raises(modules.ModuleError) as error:

@@ -17,6 +17,7 @@ from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
 from tests.diagrams.test_browser_against_python import scene_of
 from tests.diagrams.tools import scene
+from tests.javascript import IN_BOTH
 from tests.sim.strategies import scenarios
 from tests.tools import drawn
 
@@ -47,6 +48,7 @@ def rows(name: str, wanted: Callable[[Event], bool]) -> set[int]:
     return {event.row for event in scene(name).execution.events if wanted(event)}
 
 
+@IN_BOTH
 def test_a_kind_a_channel_a_process_a_snapshot_and_a_body_are_found_and_say_why(
     run_module: Callable[..., Any],
 ) -> None:
@@ -69,6 +71,14 @@ def test_a_body_is_found_as_a_whole_word_and_not_within_a_number(run_module: Cal
     assert {row for row, *_ in found} == rows("lai_yang", lambda event: event.message_id in bodies) != set()
     assert all(why == {"body": "20"} for *_, why in found)
     assert not none
+
+
+def test_the_name_of_a_process_is_found_in_a_label_as_a_whole_word(run_module: Callable[..., Any]) -> None:
+    labels = ["to P1", "P1: done", "P12", "xP1", "(P1)"]
+    lines = [f'[[script]]\nprocess = "P2"\nat = {at}\nlabel = "{label}"\n' for at, label in enumerate(labels)]
+    document = payload(compose(run(parse_toml("processes = 2\n" + "".join(lines), "words"))), ())
+    (answers,) = run_module(FIND, MODULES, [document], [[["P1", None, None]]])
+    assert sorted(name for _, name, _ in answers[0]) == ["(P1)", "P1: done", "to P1"]
 
 
 def test_every_word_must_be_found_and_the_name_of_a_process_is_no_other_one(run_module: Callable[..., Any]) -> None:
@@ -145,6 +155,7 @@ ARRANGE = """(module, start, processes) => {
 }"""
 
 
+@IN_BOTH
 def test_processes_are_moved_past_hidden_ones_and_what_is_left_out_is_told(run_module: Callable[..., Any]) -> None:
     start = {"order": ["A", "B", "C", "D", "clock"], "hidden": [], "folded": []}
     told = run_module(ARRANGE, [EXPLORE / "run/arrangement.js"], start, ["A", "B", "C", "D"])

@@ -21,6 +21,7 @@ from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run
+from tests.cases import each
 from tests.diagrams.tools import exported, scene
 
 
@@ -35,7 +36,7 @@ def test_the_lecture_in_words():
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "words"),
     [
         ("star", ["Hub recorded 167, A 89, B 35, C 69, D 73 and E 37", "channel Hub->A holds 38, B->Hub 25"]),
@@ -85,7 +86,7 @@ def test_what_the_picture_refuses_the_caption_refuses():
             told("lecture", **asked)
 
 
-@pytest.mark.parametrize("name", [*library.names(), "nasty"])
+@each("name", lambda: [*library.names(), "nasty"])
 def test_a_story_begins_with_a_whole_sentence(name):
     scenario = scene(name).execution.scenario
     first = first_sentence(scene(name))
@@ -158,6 +159,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_part_of_a_run_is_told_as_it_is_drawn():
     """Its recordings and its bands, and no others."""
     for name, view in PARTS:
@@ -206,7 +208,7 @@ def test_a_cut_is_told_of_the_processes_on_show():
     assert "P2" not in text and "H->D" not in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("story", "first"),
     [
         ("Messages, e.g. A, may cross. B is sent.", "Messages, e.g. A, may cross."),

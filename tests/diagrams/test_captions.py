@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from diagrams.browser import EXPLORE
 from diagrams.record import record_of
 from diagrams.scene import compose
 from sim.document import library
 from sim.run.execution import run
+from tests.cases import each
+from tests.javascript import IN_BOTH
 
 CAPTIONS = EXPLORE / "run" / "captions.js"
 STOPWATCH = EXPLORE / "run" / "stopwatch.js"
@@ -28,7 +28,7 @@ def recorded(name: str) -> tuple[list[dict[str, Any]], int]:
     return record_of(scene), scene.last
 
 
-@pytest.mark.parametrize("name", ["lecture", "overlapping", "single_token", "two_initiators", "phones"])
+@each("name", ["lecture", "overlapping", "single_token", "two_initiators", "phones"])
 def test_every_process_and_channel_of_every_snapshot_has_a_caption_to_the_last_step(
     run_module: Callable[..., Any], name: str
 ) -> None:
@@ -42,6 +42,7 @@ def test_every_process_and_channel_of_every_snapshot_has_a_caption_to_the_last_s
         assert all(len(at["text"]) <= len(caption["longest"]) for caption in captions for at in caption["told"])
 
 
+@IN_BOTH
 def test_of_too_many_captions_the_latest_are_told_and_all_are_counted(run_module: Callable[..., Any]) -> None:
     snapshots, _ = recorded("lecture")
     told = """({ captionsOf, countedAt, latestOf }, [snapshot]) => {
@@ -63,6 +64,7 @@ def test_an_aborted_snapshot_says_that_a_state_was_thrown_away(run_module: Calla
     assert told[4]["text"] == "P1 = thrown away"
 
 
+@IN_BOTH
 def test_the_stopwatch_starts_pauses_and_begins_again(run_module: Callable[..., Any]) -> None:
     times = """({ Stopwatch, inMinutes }) => {
       let now = 0;

@@ -26,6 +26,7 @@ from diagrams.measures import MEASURES, Dimension, alike
 from diagrams.primitives import Area, Box, Disc, Line
 from diagrams.sheet import LETTERS, Sheet
 from sim.core.errors import InputError
+from tests.cases import each
 from tests.diagrams.test_charts import CELLS, LATENCY, MARKERS, PROCESSES, RUNS, cell, single
 from tests.diagrams.tools import texts_of
 
@@ -84,8 +85,8 @@ def letters_in(made: Picture) -> list[str]:
 # ------------------------------------------------------------------ labels
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", FIGURES)
+@each("width", WIDTHS)
+@each("name", FIGURES)
 def test_every_label_can_be_read_on_paper(name, width):
     made = picture(FIGURES[name], width=width)
     assert made.unit == "pt" and made.width == pytest.approx(WIDTHS[width], abs=0.01)
@@ -94,7 +95,7 @@ def test_every_label_can_be_read_on_paper(name, width):
     assert faults(picture(FIGURES[name], width=width, **{"font-size": "7pt"})) == []
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@each("name", FIGURES)
 def test_every_label_can_be_read_on_a_screen(name):
     made = picture(FIGURES[name])
     assert made.unit == "px" and made.width == 900
@@ -310,7 +311,7 @@ def test_files_are_named_after_the_chart_and_its_width():
     assert all(form.what_for.endswith(".") for form in FILES.values())
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "complaint"),
     [
         ({"width": "84"}, "--width '84' is not possible; give a length"),

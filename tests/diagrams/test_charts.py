@@ -7,7 +7,6 @@ import math
 from itertools import pairwise
 
 import plotly.graph_objects as go
-import pytest
 
 from diagrams import charts, theme
 from diagrams.chart_parts import AWAY, Axis, number, slot_of
@@ -22,6 +21,7 @@ from diagrams.measures import (
     varying,
     with_parameters,
 )
+from tests.cases import each
 
 PROCESSES, MARKERS, DELAY = (
     next(d for d in DIMENSIONS if d.column == c) for c in ("processes", "marker_delay", "delay")
@@ -196,7 +196,7 @@ def test_alike_keeps_what_has_the_values():
     assert alike(CELLS, {}) == CELLS
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [("fixed:5", "5"), ("uniform:1:9", "1 to 9"), ("exponential:2.5", "exponential 2.5"), ("same", "as messages"),
      (None, "as messages"), ("listed", "listed")],
@@ -205,7 +205,7 @@ def test_delays_in_words(text, words):
     assert delay_words(text) == words
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [(None, "none"), (0, "0"), (12.0, "12"), (9.04321, "9.04"), (0.12345, "0.123"), (123456.7, "123,457")],
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from diagrams.browser import COMPARE
+from tests.cases import each
+from tests.javascript import IN_BOTH
 
 MERGED = COMPARE / "merged.js"
 Run = Callable[..., Any]
@@ -29,7 +29,8 @@ def plainly(runs: list[list[float]]) -> list[list[int]]:
     return [[max(step for step, at in enumerate(steps) if at <= moment) for moment in moments] for steps in own]
 
 
-@pytest.mark.parametrize(
+@IN_BOTH
+@each(
     "runs",
     [
         [[0.0, 1.0, 2.0], [0.0, 1.5]],
@@ -55,7 +56,7 @@ def test_nothing_is_merged_to_nothing(run_module: Run) -> None:
     assert merged(run_module, []) == ([], [])
 
 
-@pytest.mark.parametrize(("time", "place"), [(-1.0, 0), (0.5, 0), (1.0, 1), (1.7, 2), (9.0, 3)])
+@each(("time", "place"), [(-1.0, 0), (0.5, 0), (1.0, 1), (1.7, 2), (9.0, 3)])
 def test_the_last_moment_until_a_time(run_module: Run, time: float, place: int) -> None:
     """As an edit changes the moments: the one on show is looked for among the new ones."""
     moments = [[-9e9, 0], [1.0, 0], [1.5, 0], [2.0, 0]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import combinations, pairwise
 
 import pytest
@@ -14,9 +15,11 @@ from diagrams.pictures import drawn
 from diagrams.primitives import Area, Arrows, Disc, Line, Pixel, Primitive, Text
 from diagrams.stops import ABSENT, CRASHED
 from diagrams.view import View
-from sim.document import library
+from sim.document.scenario import ORIENTATIONS
+from tests.bundled import small
+from tests.cases import each, each_once
 from tests.diagrams.colours import EYES, Colour, colour_of, contrast, difference, lightness, over
-from tests.diagrams.tools import scene
+from tests.diagrams.tools import parts_of, scene
 
 BAND = 8  # pixels: a broader line is a band, which other things are drawn upon
 LEAST, LEAST_OF_TEXT = 3.0, 4.5
@@ -106,59 +109,75 @@ def _along(stroke: tuple[Pixel, ...]) -> list[Pixel]:
     return [(a[0] + (b[0] - a[0]) * s, a[1] + (b[1] - a[1]) * s) for a, b in pairwise(stroke) for s in share]
 
 
-def lost(parts: list[Primitive], palette: dict[str, str]) -> set[tuple[str, str, float]]:
-    """What cannot be seen well among the parts of a picture: kind, token, contrast."""
+Lost = set[tuple[str, str, str, float]]
+
+
+def lost(parts: list[Primitive], palettes: Iterable[str] = theme.PRINTED) -> Lost:
+    """What cannot be seen well among the parts of a picture: palette, kind, token, contrast."""
     grounds: list[Primitive] = []
-    found = set()
+    found: Lost = set()
     for part in parts:
         if is_ground(part):
             grounds.append(part)
             continue
         if part.sign in (CRASHED, ABSENT):
             continue  # it breaks the line of a process, and is seen by that
-        least = LEAST_OF_TEXT if isinstance(part, Text) else LEAST
         for token, points in shapes(part):
-            values = sorted(_contrast_at(point, token, grounds, palette) for point in points)
-            worst = values[0] if isinstance(part, Text) else values[int(len(values) * (1 - MOSTLY))]
-            if worst < least:
-                found.add((type(part).__name__, token, round(worst, 2)))
+            below = [tuple(_token(ground) for ground in grounds if is_in(point, ground)) for point in points]
+            found |= {found for palette in palettes for found in _unseen(part, token, below, palette)}
     return found
 
 
-def _contrast_at(point: Pixel, token: str, grounds: list[Primitive], palette: dict[str, str]) -> float:
-    below = colour_of(palette["paper"])
+def _unseen(part: Primitive, token: str, below: list[tuple[str, ...]], palette: str) -> Lost:
+    """What `lost` says of a shape that has these grounds below its points."""
+    is_text = isinstance(part, Text)
+    values = sorted(_contrast(token, grounds, palette) for grounds in below)
+    worst = values[0] if is_text else values[int(len(values) * (1 - MOSTLY))]
+    if worst >= (LEAST_OF_TEXT if is_text else LEAST):
+        return set()
+    return {(palette, type(part).__name__, token, round(worst, 2))}
+
+
+def _token(ground: Primitive) -> str:
+    assert isinstance(ground, Area | Line)
+    return ground.fill if isinstance(ground, Area) else ground.colour
+
+
+@cache
+def _contrast(token: str, grounds: tuple[str, ...], palette: str) -> float:
+    """Of a colour to those that it lies on, from the lowest one on."""
+    colours = theme.PRINTED[palette]
+    below = colour_of(colours["paper"])
     for ground in grounds:
-        if is_in(point, ground):
-            assert isinstance(ground, Area | Line)
-            below = over(*paint(ground.fill if isinstance(ground, Area) else ground.colour, palette), below)
-    return contrast(over(*paint(token, palette), below), below)
+        below = over(*paint(ground, colours), below)
+    return contrast(over(*paint(token, colours), below), below)
 
 
-@pytest.mark.parametrize("palette", theme.PRINTED)
-@pytest.mark.parametrize("name", [name for name in library.names() if name != "hundred"])
-def test_all_that_is_drawn_stands_out(name, palette):
+def parts_at(drawing: Drawing, step: int) -> list[Primitive]:
+    picture = drawing.at(step)
+    return [*picture.inside, *picture.around]
+
+
+@pytest.mark.slow
+@each_once("all scenarios, drawn in the other direction", name=small, orientation=ORIENTATIONS)
+def test_all_that_is_drawn_stands_out(name, orientation):
     run = scene(name)
-    for orientation in ("down", "right"):
-        drawing = Drawing(run, orientation)
-        for step in {run.last // 3, 2 * run.last // 3, run.last}:
-            picture = drawing.at(step)
-            assert lost([*picture.inside, *picture.around], theme.PRINTED[palette]) == set(), (orientation, step)
+    drawing = Drawing(run, orientation)
+    found = {step: lost(parts_at(drawing, step)) for step in {run.last // 3, 2 * run.last // 3, run.last}}
+    assert {step: own for step, own in found.items() if own} == {}
 
 
-@pytest.mark.parametrize("cut", [(2, 1, 1), (4, 2, 2)])
-@pytest.mark.parametrize("palette", theme.PRINTED)
-def test_a_drawn_cut_and_the_messages_that_cross_it_leave_arrows_legible(palette, cut):
-    picture = Drawing(scene("lecture").cut_at(cut), "down").at(scene("lecture").last)
-    assert lost([*picture.inside, *picture.around], theme.PRINTED[palette]) == set()
+@each("cut", [(2, 1, 1), (4, 2, 2)])
+def test_a_drawn_cut_and_the_messages_that_cross_it_leave_arrows_legible(cut):
+    drawing = Drawing(scene("lecture").cut_at(cut), "down")
+    assert lost(parts_at(drawing, scene("lecture").last)) == set()
 
 
-@pytest.mark.parametrize("palette", theme.PRINTED)
-@pytest.mark.parametrize("name", ["lecture", "never_occurred", "star"])
-def test_all_of_the_page_of_a_snapshot_stands_out(name, palette):
+@each("name", ["lecture", "never_occurred", "star"])
+def test_all_of_the_page_of_a_snapshot_stands_out(name):
     run = scene(name)
     for swaps in ("0", "straight"):
-        picture = drawn(run, View.of(run, drawing="proof", swaps=swaps)).picture
-        assert lost([*picture.inside, *picture.around], theme.PRINTED[palette]) == set(), swaps
+        assert lost(parts_of(drawn(run, View.of(run, drawing="proof", swaps=swaps)).picture)) == set(), swaps
 
 
 @pytest.mark.parametrize("palette", theme.PALETTES)
@@ -174,8 +193,8 @@ SNAPSHOTS = [theme.snapshot_colour(rank)[1:] for rank in range(theme.SNAPSHOT_CO
 OTHERS = [*(theme.process_colour(rank)[1:] for rank in range(theme.PROCESS_COLOURS)), "ink"]
 
 
-@pytest.mark.parametrize("eye", EYES)
-@pytest.mark.parametrize("palette", theme.PALETTES)
+@each("eye", EYES)
+@each("palette", theme.PALETTES)
 def test_no_snapshot_looks_like_a_process_or_another_snapshot(palette, eye):
     colours = {name: colour_of(value) for name, value in theme.PRINTED[palette].items()}
     pairs = [*((own, other) for own in SNAPSHOTS for other in OTHERS), *combinations(SNAPSHOTS, 2)]

@@ -19,6 +19,7 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import run
+from tests.cases import each
 from tests.diagrams.tools import exported, scene
 
 GOOD, BAD = theme.verdict_colour(True), theme.verdict_colour(False)
@@ -131,7 +132,7 @@ def test_a_run_without_events_has_one_cut():
     assert compose(empty).cut_at((0, 0)).shown_cut.positions == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "frontier"),
     [("2.3.1", (2, 3, 1)), ("P1=2,P3=1", (2, 0, 1)), ("P3=3, P2=3,P1=5", (5, 3, 3)), ("0.0.0", (0, 0, 0))],
 )
@@ -139,7 +140,7 @@ def test_a_cut_is_written_by_numbers_or_by_names(text, frontier):
     assert frontier_in(run(library.load("lecture")), text) == frontier
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "complaint"),
     [
         ("P9=1", "--cut 'P9=1': lecture has no process 'P9'; it has P1, P2, P3"),
@@ -157,7 +158,7 @@ def test_what_is_no_cut_of_the_run_is_refused_in_a_sentence(text, complaint):
         assert str(problem.value) == complaint
 
 
-@pytest.mark.parametrize("form", ["svg", "png", "pdf", "tikz"])
+@each("form", ["svg", "png", "pdf", "tikz"])
 def test_every_picture_can_show_a_cut(form):
     cuts = [{}, {"cut": "2.3.1"}, {"cut": "P1=4,P2=2,P3=2"}]
     assert len({exported("lecture", form, **cut) for cut in cuts}) == len(cuts)

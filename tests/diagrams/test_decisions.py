@@ -24,6 +24,7 @@ from sim.document.files import parse_toml
 from sim.document.scenario import ORIENTATIONS
 from sim.run.execution import run
 from sim.services.words import OUTCOMES
+from tests.cases import each
 from tests.diagrams.test_export_html import data_in
 from tests.diagrams.tools import exported, scene, texts_of
 
@@ -105,8 +106,8 @@ def test_a_word_is_beside_each_and_comes_and_goes_with_it(orientation: str) -> N
     assert {"S1 expired", "S2 complete"} <= told(21)
 
 
-@pytest.mark.parametrize("sheet", [Sheet(), Sheet(320.0, None, 0.5)], ids=["screen", "paper"])
-@pytest.mark.parametrize("orientation", ORIENTATIONS)
+@each("sheet", [Sheet(), Sheet(320.0, None, 0.5)])
+@each("orientation", ORIENTATIONS)
 def test_several_at_once_lie_apart_and_no_text_lies_on_another(orientation: str, sheet: Sheet) -> None:
     own = three_at_once()
     assert [(one.snapshot, one.outcome) for one in own.decisions[:3]] == [
@@ -169,7 +170,8 @@ def test_a_window_has_those_of_its_steps() -> None:
     assert [one.name for one in own.decisions] == ["S2 complete"]
 
 
-@pytest.mark.parametrize("form", ["svg", "png", "pdf", "tikz", "pptx", "html", "gif"])
+@pytest.mark.slow
+@each("form", ["svg", "png", "pdf", "tikz", "pptx", "html", "gif"])
 def test_every_picture_has_them(form: str) -> None:
     own = scene("expired_and_retried")
     picture = exported("expired_and_retried", form, **({"steps": (9, 9)} if form == "gif" else {"step": own.last}))
@@ -182,7 +184,7 @@ def test_every_picture_has_them(form: str) -> None:
         assert '"hourglass"' in json.dumps(data_in(picture.decode()))
 
 
-@pytest.mark.parametrize("name", ["expired_and_retried", "joins", "held_too_many", "two_outcomes"])
+@each("name", ["expired_and_retried", "joins", "held_too_many", "two_outcomes"])
 def test_the_record_ends_a_snapshot_in_the_step_of_its_sign(name: str) -> None:
     own = scene(name)
     ended = {row["id"]: (row["completed"] or row["aborted"], row["ending"]) for row in payload(own, ())["snapshots"]}

@@ -20,37 +20,36 @@ from diagrams.view import View
 from sim.core.model import COPIED, CRASH, JOIN, LEAVE, LOST
 from sim.document import library
 from sim.document.files import parse_toml
+from sim.document.scenario import ORIENTATIONS
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
+from tests.cases import each, each_once
 from tests.diagrams.tools import exported, scene
 
-SCENARIOS = library.names()
+WAYS = [*zip(ORIENTATIONS, theme.PALETTES, strict=True)]  # both directions, each in a palette of its own
 
 
 def value_at(timeline, step):
     return next((value for start, value in reversed(timeline) if start <= step), None)
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("orientation", ["down", "right"])
-def test_figures_are_valid_plotly(name, orientation):
-    for palette in theme.PALETTES.values():
-        go.Figure(theme.resolve(figure(scene(name), orientation), palette))
+@pytest.mark.slow
+@each_once("all scenarios in the other direction and palette", library.names, way=WAYS)
+def test_figures_are_valid_plotly_and_every_mask_covers_its_points(name, way):
+    orientation, palette = way
+    drawn = figure(scene(name), orientation)
+    go.Figure(theme.resolve(drawn, theme.PALETTES[palette]))
+    for trace in drawn["data"]:
+        meta = trace.get("meta", {})
+        if "show" in meta:
+            assert len(trace["x"]) == meta["stride"] * len(meta["show"])
+            assert all(until is None or start <= until for start, until in meta["show"])
+        if "messages" in meta and "show" in meta:
+            assert len(meta["messages"]) == len(meta["show"])
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_every_mask_covers_its_points(name):
-    for orientation in ("down", "right"):
-        for trace in figure(scene(name), orientation)["data"]:
-            meta = trace.get("meta", {})
-            if "show" in meta:
-                assert len(trace["x"]) == meta["stride"] * len(meta["show"])
-                assert all(until is None or start <= until for start, until in meta["show"])
-            if "messages" in meta and "show" in meta:
-                assert len(meta["messages"]) == len(meta["show"])
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.slow
+@each("name", library.names)
 def test_payload_is_json_and_tells_every_step(name):
     document = json.loads(json.dumps(payload(scene(name)), allow_nan=False))
     assert len(document["steps"]) == scene(name).last + 1
@@ -58,7 +57,7 @@ def test_payload_is_json_and_tells_every_step(name):
     assert all(step["rule"] for step in document["steps"][1:])
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "has_time", "whole_times"),
     [("timed", True, False), ("tick", True, True), ("random", False, False), ("manual", False, False)],
 )
@@ -69,7 +68,7 @@ def test_the_browser_is_told_what_time_means_to_the_scheduler(kind, has_time, wh
     assert (told["choices"] is not None) == (kind == "manual")
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@each("name", library.names)
 def test_meters_add_up_at_every_step(name):
     """While nobody crashes, joins or leaves, and nothing is lost or copied; test_stops.py has what is there then."""
     execution = scene(name).execution
@@ -81,7 +80,8 @@ def test_meters_add_up_at_every_step(name):
             assert there == meter["total"], (meter["unit"], step)
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.slow
+@each("name", library.names)
 def test_svg_is_xml_with_a_name_for_every_lane(name):
     picture = ElementTree.fromstring(exported(name, "svg"))
     texts = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
@@ -198,6 +198,7 @@ snapshots = [{ id = "S1", process = "P1", at = 60.0 }]
 """
 
 
+@pytest.mark.slow
 def test_a_window_shows_what_the_whole_shows_there():
     whole = compose(run(parse_toml(LONG, "long")))
     part = whole.window(100, 160)

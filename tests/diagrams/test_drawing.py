@@ -11,6 +11,8 @@ from diagrams.positions import round_times
 from diagrams.primitives import Area, Arrows, Line, Text
 from diagrams.spacetime import figure
 from sim.document import library
+from sim.document.scenario import ORIENTATIONS
+from tests.cases import each, each_once
 from tests.diagrams.tools import scene
 
 
@@ -58,8 +60,8 @@ def test_heads_are_never_longer_than_their_arrows():
                 assert all(len(set(polygon)) >= 3 for polygon in part.polygons)
 
 
-@pytest.mark.parametrize("name", ["lecture", "overlapping", "hundred", "nasty", "widgets"])
-@pytest.mark.parametrize("orientation", ["down", "right"])
+@each("name", ["lecture", "overlapping", "hundred", "nasty", "widgets"])
+@each("orientation", ["down", "right"])
 def test_lane_names_and_texts_lie_within_the_picture(name, orientation):
     picture = Drawing(scene(name), orientation).at(scene(name).last)
     texts = [part for part in picture.around if isinstance(part, Text)]
@@ -103,8 +105,8 @@ def test_times_are_round_and_few():
         assert 3 <= len(round_times(0, high)) <= 9
 
 
-@pytest.mark.parametrize("orientation", ["down", "right"])
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.slow
+@each_once("all scenarios, drawn in the other direction", library.names, orientation=ORIENTATIONS)
 def test_a_message_just_sent_points_the_right_way(name, orientation):
     """Its head lies on its way, clear of the event that sends it: no stub on the wrong side of a process line."""
     drawing = Drawing(scene(name), orientation)

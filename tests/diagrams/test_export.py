@@ -11,6 +11,8 @@ from diagrams.__main__ import main
 from diagrams.export import exporter, formats, is_long, options_of
 from diagrams.view import View
 from sim.core.errors import InputError
+from sim.document.scenario import ORIENTATIONS
+from tests.cases import each, each_pair
 from tests.diagrams.tools import exported, scene
 
 PICTURES = ("svg", "png", "pdf", "tikz")
@@ -23,7 +25,7 @@ def test_formats_come_in_the_order_that_they_declare():
     assert set(formats()) == {path.stem for path in Path(export.__file__).parent.glob("[!_]*.py")}
 
 
-@pytest.mark.parametrize("name", formats())
+@each("name", formats)
 def test_a_format_is_asked_about_a_thing_once_in_words(name):
     asked = options_of(name)
     assert len({option.name for option in asked}) == len(asked)
@@ -31,21 +33,21 @@ def test_a_format_is_asked_about_a_thing_once_in_words(name):
     assert all(option.default in (None, *dict(option.choices)) for option in asked if option.kind == "menu")
 
 
-@pytest.mark.parametrize("name", formats())
+@each("name", formats)
 def test_every_format_names_itself_for_a_menu(name):
     form = exporter(name)
     assert form.TITLE and form.SUFFIX.startswith(".") and form.MEDIA_TYPE.count("/") == 1
     assert sum(exporter(other).TITLE == form.TITLE for other in formats()) == 1
 
 
-@pytest.mark.parametrize("name", formats())
+@each("name", formats)
 def test_every_format_says_in_a_sentence_what_it_is_for(name):
     said = exporter(name).FOR
     assert said.startswith("For ") and said.endswith(".") and len(said) <= 120
     assert sum(said == exporter(other).FOR for other in formats()) == 1
 
 
-@pytest.mark.parametrize("name", formats())
+@each("name", formats)
 def test_a_format_is_shown_as_a_text_or_as_a_picture_that_takes_the_same_options(name):
     for preview in {*getattr(exporter(name), "PREVIEW", "").split()} - {"text"}:
         assert exporter(preview).MEDIA_TYPE.startswith("image/")
@@ -60,7 +62,7 @@ def test_a_view_shows_the_last_step_as_the_scenario_wants_it():
     assert View.of(scene("lecture"), steps=(3, 7)).step == 7
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "complaint"),
     [
         ({"step": 19}, "--step 19: lecture has steps 0 to 18; give one of them"),
@@ -76,38 +78,39 @@ def test_a_view_of_what_is_not_there_is_refused(given, complaint):
     assert str(problem.value) == complaint
 
 
-@pytest.mark.parametrize("orientation", ["down", "right"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["lecture", "overlapping", "nasty"])
-def test_every_format_can_write_the_first_the_middle_and_the_last_step(name, theme, orientation):
-    for form in LIGHTER:
-        for step in (0, scene(name).last // 2, scene(name).last):
-            assert exported(name, form, step=step, theme=theme, orientation=orientation)
+@pytest.mark.slow
+@each_pair(
+    "formats in all colours and directions", form=LIGHTER, name=["lecture", "overlapping", "nasty"],
+    theme=["light", "dark"], orientation=ORIENTATIONS, part=[0, 0.5, 1],
+)  # fmt: skip
+def test_every_format_can_write_the_first_the_middle_and_the_last_step(form, name, theme, orientation, part):
+    assert exported(name, form, step=round(part * scene(name).last), theme=theme, orientation=orientation)
 
 
-@pytest.mark.parametrize("form", PICTURES)
+@each("form", PICTURES)
 def test_step_theme_and_orientation_each_change_a_picture(form):
     views = [{}, {"step": 9}, {"theme": "dark"}, {"orientation": "right"}]
     assert len({exported("lecture", form, **view) for view in views}) == len(views)
 
 
-@pytest.mark.parametrize("form", [name for name in LIGHTER if name != "pdf"])  # which orders its fonts at random
+@each("form", [name for name in LIGHTER if name != "pdf"])  # which orders its fonts at random
 def test_the_same_view_gives_the_same_bytes(form):
     assert exported("two_banks", form) == exported("two_banks", form)
 
 
-@pytest.mark.parametrize("form", LIGHTER)
+@pytest.mark.slow
+@each("form", LIGHTER)
 def test_a_hundred_processes_are_no_hindrance(form):
     assert exported("hundred", form)
 
 
-@pytest.mark.parametrize("form", ["deck", "gif", "pptx"])
+@each("form", ["deck", "gif", "pptx"])
 def test_too_many_pages_are_refused_with_advice(form):
     with pytest.raises(InputError, match=r"at most 300 steps.*give a range of steps, such as 0-299"):
         exported("hundred", form)
 
 
-@pytest.mark.parametrize(
+@each(
     ("form", "limit", "complaint"),
     [
         ("mermaid", "MOST_LETTERS", "at most 500 letters.*give an earlier step"),
@@ -152,16 +155,19 @@ def command(*arguments: str, status: int) -> None:
     assert found == status, arguments
 
 
-@pytest.mark.parametrize("form", formats())
+@pytest.mark.slow
+@each("form", formats)
 def test_the_command_line_writes_every_format(form, tmp_path):
-    target = tmp_path / f"file{exporter(form).SUFFIX}"
+    folder = tmp_path / form
+    folder.mkdir()
+    target = folder / f"file{exporter(form).SUFFIX}"
     settings = ["--orientation", "right", "--theme", "dark", "--steps", "3-6"]
     command("lecture", "--format", form, "-o", str(target), "--step", "5", *settings, status=0)
     assert target.stat().st_size > 0
-    assert os.listdir(tmp_path) == [target.name]
+    assert os.listdir(folder) == [target.name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         (["--format", "bmp"], ["bmp", "svg", "toml"]),
@@ -214,7 +220,8 @@ def test_a_file_may_have_the_longest_name_there_is(tmp_path):
     assert os.listdir(tmp_path) == ["x" * 255]
 
 
-@pytest.mark.parametrize("times", ["9e17", "3e17, 9e17", "9e17, 9.00000000000000128e17", "5e-324, 1e-323"])
+@pytest.mark.slow
+@each("times", ["9e17", "3e17, 9e17", "9e17, 9.00000000000000128e17", "5e-324, 1e-323"])
 def test_no_time_is_too_great_or_small_for_a_format(times, tmp_path):
     """A float near the greatest times has no digits left for a little room around it."""
     scenario = tmp_path / "far.toml"

@@ -17,6 +17,7 @@ from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run
+from tests.cases import each_of
 
 
 def page_of(scenario, **view) -> str:
@@ -30,7 +31,8 @@ def data_in(page: str) -> dict:
     return json.loads(gzip.decompress(base64.b64decode(found[1])))
 
 
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.slow
+@each_of(12, "the pages of all scenarios", lambda: [name for name in library.names() if name != "hundred"])
 def test_every_scenario_is_one_file_under_six_megabytes(name):
     page = page_of(library.load(name))
     assert len(page.encode()) < 6_000_000
@@ -45,6 +47,7 @@ def test_it_starts_at_the_step_and_orientation_that_were_chosen():
     assert (data["step"], data["scene"]["orientation"]) == (7, "right")
 
 
+@pytest.mark.slow
 def test_it_holds_the_lattice_where_that_is_small():
     told = data_in(page_of(library.load("lecture"), tab="lattice", predicate="C21.messages == 1"))
     assert told["shown"] == {"tab": "lattice", "predicate": "C21.messages == 1"}

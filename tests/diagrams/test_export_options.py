@@ -16,6 +16,7 @@ from diagrams.view import View
 from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
 from sim.edit.link import Shared
+from tests.cases import each
 from tests.diagrams.tools import scene
 from tests.tools import dropped, example
 from views.explore_session import ExploreSession
@@ -32,7 +33,7 @@ def test_the_choices_are_what_there_is() -> None:
     assert [value for value, _ in DRAWING.choices] == list(DRAWINGS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("option", "said", "value"),
     [
         (STEP, "12", 12), (STEPS, "3-7", (3, 7)), (THEME, "dark", "dark"), (SCALE, "8", 8), (PAPER, "letter", "letter"),
@@ -43,7 +44,7 @@ def test_a_text_says_a_value(option: Option, said: str, value: object) -> None:
     assert option.read(said) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("option", "said", "complaint"),
     [
         (STEP, "x", "--step 'x' is no step; give its number, such as 3"),

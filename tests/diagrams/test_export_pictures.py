@@ -19,7 +19,9 @@ from sim.core.errors import InputError
 from sim.core.topology import Topology
 from sim.document.scenario import Scenario
 from sim.run.execution import run
+from tests.cases import each, each_once
 from tests.diagrams.tools import exported, is_blank, needs_poppler, pages_of, scene
+from tests.waiting import budget_s
 
 SVG = "{http://www.w3.org/2000/svg}"
 BLEED = 60  # pixels around a picture in which nothing may be drawn
@@ -28,8 +30,8 @@ NAMES = ["lecture", "overlapping", "hundred", "two_banks", "nasty", "star"]
 VIEWS = [{"orientation": "down"}, {"orientation": "right"}, {"drawing": "lattice"}]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("view", VIEWS, ids=str)
+@pytest.mark.slow
+@each_once("SVG of all drawings", lambda: NAMES, view=VIEWS)
 def test_svg_is_xml_that_draws_nothing_outside_its_box(name, view):
     document = ElementTree.fromstring(exported(name, "svg", **view))
     assert document.find(f"{SVG}title").text == scene(name).execution.scenario.title
@@ -86,8 +88,8 @@ def test_what_the_lattice_cannot_show_is_refused_in_a_sentence(options, complain
         exported("lecture", "svg", drawing="lattice", **options)
 
 
-@pytest.mark.parametrize("name", ["lecture", "hundred", "nasty"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.slow
+@each_once("PNG in all colours", lambda: ["lecture", "hundred", "nasty"], theme=["light", "dark"])
 def test_png_has_twice_the_size_of_the_svg(name, theme):
     picture = Image.open(BytesIO(exported(name, "png", theme=theme)))
     assert (picture.format, picture.size) == ("PNG", (1800, 1280))
@@ -140,14 +142,15 @@ def _fonts(pdf: bytes) -> list:
 
 
 @needs_poppler
-@pytest.mark.parametrize("name", ["lecture", "hundred", "nasty"])
+@pytest.mark.slow
+@each("name", ["lecture", "hundred", "nasty"])
 def test_pdf_is_one_page_of_the_size_of_the_svg(name, tmp_path):
     (page,) = pages_of(exported(name, "pdf"), tmp_path)
     assert page.size == (450, 320)
     assert not is_blank(page)
 
 
-@pytest.mark.parametrize("asked", [{}, {"step": 5}, {"drawing": "lattice"}, {"drawing": "proof"}], ids=str)
+@each("asked", [{}, {"step": 5}, {"drawing": "lattice"}, {"drawing": "proof"}])
 def test_a_pdf_is_tagged_as_a_figure_with_its_description(asked):
     file = PdfReader(BytesIO(exported("lecture", "pdf", **asked)))
     catalog, (page,) = file.root_object, file.pages
@@ -167,5 +170,7 @@ def test_a_pdf_is_tagged_as_a_figure_with_its_description(asked):
 @needs_poppler
 def test_a_program_that_reads_tags_finds_what_is_seen(tmp_path):
     (tmp_path / "file.pdf").write_bytes(exported("lecture", "pdf"))
-    told = subprocess.run(["pdfinfo", "-struct", "file.pdf"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    told = subprocess.run(
+        ["pdfinfo", "-struct", "file.pdf"], cwd=tmp_path, capture_output=True, text=True, timeout=budget_s(60)
+    )
     assert "Figure" in told.stdout and told.stderr == ""

@@ -3,11 +3,11 @@
 from io import BytesIO
 
 import pandas as pd
-import pytest
 
 from sim.core.model import EVENT_TYPES
 from sim.document.files import parse_toml
 from sim.exchange.csv_cells import original
+from tests.cases import each
 from tests.diagrams.tools import exported, scene
 
 NAMES = ["lecture", "hundred", "nasty", "two_banks"]
@@ -19,7 +19,7 @@ def table(name: str) -> pd.DataFrame:
     return pd.DataFrame(scene(name).execution.table, columns=list(EVENT_TYPES)).astype(PANDAS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_csv_read_back_is_the_event_table(name):
     read = pd.read_csv(BytesIO(exported(name, "csv")), dtype=PANDAS, keep_default_na=False, na_values=[""])
     texts = [column for column, kind in PANDAS.items() if kind == "string"]
@@ -27,7 +27,7 @@ def test_csv_read_back_is_the_event_table(name):
     pd.testing.assert_frame_equal(read, table(name))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_json_lines_read_back_are_the_event_table(name):
     data = exported(name, "jsonl")
     read = pd.read_json(BytesIO(data), lines=True, dtype=PANDAS, convert_dates=False, precise_float=True)
@@ -35,7 +35,7 @@ def test_json_lines_read_back_are_the_event_table(name):
     assert data.splitlines()[0].count(b'"') >= 2 * len(EVENT_TYPES)  # nulls are written too
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_parquet_has_the_declared_types_and_the_event_table(name):
     data = exported(name, "parquet")
     read = pd.read_parquet(BytesIO(data), dtype_backend="pyarrow")
@@ -45,11 +45,11 @@ def test_parquet_has_the_declared_types_and_the_event_table(name):
     pd.testing.assert_frame_equal(read.astype(PANDAS), table(name))
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "shiviz", "toml"])
+@each("form", ["csv", "jsonl", "parquet", "shiviz", "toml"])
 def test_tables_and_documents_are_of_the_whole_run_whatever_the_step(form):
     assert exported("lecture", form, step=0) == exported("lecture", form)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_toml_read_back_is_the_scenario(name):
     assert parse_toml(exported(name, "toml").decode("utf-8"), name) == scene(name).execution.scenario

@@ -10,6 +10,7 @@ import pytest
 from sim.core.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, SEND
 from sim.theory.causality import History
 from sim.theory.surviving import is_gone
+from tests.cases import each
 from tests.diagrams.tools import exported, scene
 
 NAMES = ["lecture", "overlapping", "two_initiators", "nasty", "widgets"]
@@ -28,7 +29,7 @@ def logged(name: str) -> list[tuple[str, str, dict[str, int]]]:
     return [(each["event"], each["host"], json.loads(each["clock"])) for each in found]
 
 
-@pytest.mark.parametrize("name", [*NAMES, "hundred"])
+@each("name", [*NAMES, "hundred"])
 def test_shiviz_finds_every_event_and_each_raises_its_hosts_clock_by_one(name):
     events = scene(name).execution.events
     wanted = [e for e in events if (e.kind in APPLICATION_KINDS or e.kind == RECORD) and not is_gone(e)]
@@ -41,7 +42,7 @@ def test_shiviz_finds_every_event_and_each_raises_its_hosts_clock_by_one(name):
         assert text if event.label is None else text.startswith(event.label)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_shiviz_clocks_tell_the_same_happened_before(name):
     events = [event for event in scene(name).execution.events if not is_gone(event)]
     history = History(scene(name).lanes, events)
@@ -103,7 +104,7 @@ def read_plantuml(text: str) -> str:
     return re.sub(r"<U\+([0-9A-F]+)>", lambda code: chr(int(code[1], 16)), text)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "hundred"])
+@each("name", [*NAMES, "hundred"])
 def test_participants_stand_in_the_order_of_the_lanes_under_their_own_names(name):
     names = [parts for kind, parts in mermaid(name, step=5) if kind == "participant"]
     assert [(int(number), read_mermaid(text)) for number, text in names] == list(enumerate(scene(name).lanes))
@@ -111,8 +112,8 @@ def test_participants_stand_in_the_order_of_the_lanes_under_their_own_names(name
     assert [(int(number), read_plantuml(text)) for text, number in names] == list(enumerate(scene(name).lanes))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("part", [0, 0.5, 1])
+@each("name", NAMES)
+@each("part", [0, 0.5, 1])
 def test_arrows_are_the_receipts_in_their_order_and_the_losses(name, part):
     step = round(part * scene(name).last)
     wanted = []

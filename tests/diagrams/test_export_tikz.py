@@ -21,8 +21,14 @@ from diagrams.view import View
 from sim.core.errors import InputError
 from sim.core.model import APP
 from sim.document import library
+from sim.document.scenario import ORIENTATIONS
+from tests.cases import each, each_once
+from tests.diagrams.test_row import exported as row_exported
 from tests.diagrams.tools import exported, is_blank, needs_poppler, pages_of, scene
+from tests.tools import thinned
+from tests.waiting import budget_s
 
+IN_A_FIGURE = {"figures": True, "legend": True, "caption": True}
 COLUMN = 80 / 25.4 * 72  # bp
 MESSAGE = r"(?:(?:open|full|abandoned) )?message(?: look \d)?"
 ASKED = "P1.events == 3 and P2.events == 1"
@@ -36,17 +42,11 @@ def compiled(document: str, folder: Path) -> bytes:
     """The PDF that pdflatex makes of a document, without a complaint."""
     (folder / "paper.tex").write_text(document, encoding="ascii")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=budget_s(120))
     log = log_in(folder)
     assert done.returncode == 0, log[-3000:]
     assert not re.findall(r"^(?:Overfull|Missing character|LaTeX Font Warning).*", log, re.MULTILINE)
     return (folder / "paper.pdf").read_bytes()
-
-
-def compiled_page(document: str, folder: Path) -> Image.Image:
-    """The only page of a document, at 288 dots per inch."""
-    (page,) = pages_of(compiled(document, folder), folder, 288)
-    return page
 
 
 def log_in(folder: Path) -> str:
@@ -57,13 +57,6 @@ def picture_of(name: str, **view) -> str:
     return exported(name, "tikz", **view).decode("ascii")
 
 
-def paper(body: str, preamble: str = "") -> str:
-    return (
-        r"\documentclass{article}\usepackage{tikz}\usetikzlibrary{arrows.meta}\pagestyle{empty}"
-        rf"{preamble}\begin{{document}}{body}\end{{document}}"
-    )
-
-
 # ------------------------------------------------------------------ what pdflatex makes of it
 
 LOOKS = [
@@ -71,26 +64,105 @@ LOOKS = [
     ("lecture", {"step": 9, "theme": "dark"}),
     ("nasty", {}),
     ("overlapping", {"legend": True, "width": "170mm"}),
-    ("hundred", {"crop": (1, 60)}),
-    ("hundred", {"crop": (300, 301)}),
+    ("lecture", {"crop": (9, 13)}),
     ("lecture", {"drawing": "lattice", "predicate": ASKED, "cut": "3.1.0"}),
     ("lecture", {"drawing": "proof"}),
 ]
+LARGE = [("hundred", {"crop": (1, 60)}), ("hundred", {"crop": (300, 301)})]
+OF_AN_AUTHOR = r"""\tikzset{cut/message/.style={draw=green,solid},cut/marker p0/.append style={draw=red}}
+\definecolor{cutband}{HTML}{00FFFF}"""
+FLOATS = r"\makeatletter\setlength{\@fptop}{0pt}\makeatother"  # at the top of their page
+MOVED = 30  # bp to the right
+WIDE = {"80mm": {}, "170mm": {"width": "170mm"}}
+
+
+class Paper:
+    """One document of all that this file asks of TikZ, compiled once, with a page for each picture."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.at = folder, self.node_of_the_lecture("D")
+        row = row_exported("refused", "tikz", **IN_A_FIGURE).decode("ascii")
+        kept = self.without_the_text_beside_it(picture_of("lecture"))
+        (x, y) = self.at
+        self.pages = {
+            **{f"{name} {view}": picture_of(name, **view) for name, view in LOOKS},
+            "changed": f"{{{OF_AN_AUTHOR}{picture_of('lecture')}}}",
+            "before": kept,
+            "moved": kept.replace(f"(D) at ({x:g},{y:g})", f"(D) at ({x + MOVED:g},{y:g})"),
+            "row": rf"\begin{{figure}}[p]{row}\end{{figure}}",
+            "again": picture_of("lecture"),
+        }
+        assert self.pages["moved"] != kept
+        boxes = "".join(
+            rf"\sbox0{{{picture_of('overlapping', **asked)}}}\typeout{{wide \the\wd0}}" for asked in WIDE.values()
+        )
+        head = tikz.HEAD % {"width": 600, "height": 700}
+        pages = (
+            rf"{own}\clearpage" if name == "row" else rf"\noindent {own}\clearpage" for name, own in self.pages.items()
+        )
+        body = [rf"{FLOATS}{boxes}\sbox0{{{every_letter()}}}", *pages]
+        self.pdf = compiled("\n".join([head, *body, tikz.TAIL]), folder)
+        self.log = log_in(folder)
+
+    def node_of_the_lecture(self, name: str) -> tuple[float, float]:
+        x, y = re.search(rf"\\coordinate \({name}\) at \((.+),(.+)\);", picture_of("lecture")).groups()
+        return float(x), float(y)
+
+    def without_the_text_beside_it(self, picture: str) -> str:
+        """A text beside a message stays where it is when a node is moved."""
+        return "".join(line for line in picture.splitlines(keepends=True) if "in C21" not in line)
+
+    def page(self, name: str, dots_per_inch: int) -> Image.Image:
+        """The picture of that name, which lies in the corner of its page."""
+        size = re.search(r"rectangle \((.*?),(.*?)\)", self.pages[name]).groups()
+        own = [*self.pages].index(name) + 1, *(math.ceil(float(side) * dots_per_inch / 72) for side in size)
+        (page,) = pages_of(self.pdf, self.folder, dots_per_inch, own)
+        return page
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory) -> Paper:
+    return Paper(tmp_path_factory.mktemp("paper"))
+
+
+def every_letter() -> str:
+    """All of ASCII, of Latin-1 and Latin Extended, and a letter of each of many other blocks."""
+    letters = [chr(code) for code in (*range(0x20, 0x250), *range(0x250, 0x3000, 16), 0x6F22, 0x1F600)]
+    texts = ["".join(letters[start : start + 40]) for start in range(0, len(letters), 40)]
+    ligatures = ["--", "---", "``", "''", "?`", "!`", "<<", ">>", ",,", "%%", "^^M", "\\par", "{", "}", "$", "&", "#1"]
+    lines = [
+        rf"\node at (10,{12 * number + 12}) {{{tikz.typeset(''.join(filter(str.isprintable, text)))}}};"
+        for number, text in enumerate([*texts, *ligatures])
+    ]
+    return "\n".join([tikz.BEGIN, *lines, tikz.END, ""])
 
 
 @needs_latex
 @needs_poppler
-@pytest.mark.parametrize(("name", "view"), LOOKS, ids=str)
-def test_a_document_of_its_own_compiles_and_looks_like_the_pdf(name, view, tmp_path):
-    width = {"width": "80mm", **view}
-    pdf = compiled(picture_of(name, standalone=True, **view), tmp_path)
-    picture = drawn(scene(name), View.of(scene(name), **width)).picture
-    ((_, _, wide, high),) = (page.mediabox for page in PdfReader(BytesIO(pdf)).pages)
-    assert (float(wide), float(high)) == pytest.approx((picture.width, picture.height), abs=0.02)
-    (page,), (other,) = (pages_of(own, tmp_path, 144) for own in (pdf, exported(name, "pdf", **width)))
+@pytest.mark.slow
+@each("name, view", LOOKS)
+def test_a_picture_in_a_document_looks_like_the_pdf(paper, tmp_path, name, view):
+    (other,) = pages_of(exported(name, "pdf", **{"width": "80mm", **view}), tmp_path, 144)
+    page = paper.page(f"{name} {view}", 144).crop((0, 0, *other.size))
     blank = Image.new("RGB", page.size, page.getpixel((2, 2)))
     assert not is_blank(page)
     assert difference(page, other) < 0.3 * difference(page, blank)
+
+
+@needs_latex
+@needs_poppler
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "view"), thinned([*LOOKS, *LARGE], 1, "TikZ: every drawing as a document of its own"), ids=str
+)
+def test_a_document_of_its_own_has_the_size_of_its_picture(name, view, tmp_path):
+    pdf = compiled(picture_of(name, standalone=True, **view), tmp_path)
+    picture = drawn(scene(name), View.of(scene(name), **{"width": "80mm", **view})).picture
+    ((_, _, wide, high),) = (page.mediabox for page in PdfReader(BytesIO(pdf)).pages)
+    assert (float(wide), float(high)) == pytest.approx((picture.width, picture.height), abs=0.02)
+    both = pdf, exported(name, "pdf", **{"width": "80mm", **view})
+    (page,), (other,) = (pages_of(own, tmp_path, 144) for own in both)
+    assert difference(page, other) < 0.3 * difference(page, Image.new("RGB", page.size, page.getpixel((2, 2))))
 
 
 def difference(one: Image.Image, other: Image.Image) -> float:
@@ -100,49 +172,25 @@ def difference(one: Image.Image, other: Image.Image) -> float:
 
 
 @needs_latex
-def test_whatever_a_text_holds_tikz_compiles(tmp_path):
-    """All of ASCII, of Latin-1 and Latin Extended, and a letter of each of many other blocks."""
-    letters = [chr(code) for code in (*range(0x20, 0x250), *range(0x250, 0x3000, 16), 0x6F22, 0x1F600)]
-    texts = ["".join(letters[start : start + 40]) for start in range(0, len(letters), 40)]
-    ligatures = ["--", "---", "``", "''", "?`", "!`", "<<", ">>", ",,", "%%", "^^M", "\\par", "{", "}", "$", "&", "#1"]
-    lines = [
-        rf"\node at (10,{12 * number + 12}) {{{tikz.typeset(''.join(filter(str.isprintable, text)))}}};"
-        for number, text in enumerate([*texts, *ligatures])
-    ]
-    head = tikz.HEAD % {"width": 2000, "height": 900}
-    assert compiled(head + "\n".join([tikz.BEGIN, *lines, tikz.END, tikz.TAIL]), tmp_path)
-
-
-@needs_latex
-def test_it_is_as_wide_as_it_says_in_a_paper(tmp_path):
-    figures = {"80mm": {}, "170mm": {"width": "170mm"}}
-    boxes = ""
-    for width, asked in figures.items():
-        (tmp_path / f"{width}.tex").write_text(picture_of("overlapping", **asked))
-        boxes += rf"\sbox0{{\input{{{width}}}}}\typeout{{wide \the\wd0}}"
-    compiled(paper(boxes + "x"), tmp_path)
-    found = [float(width) for width in re.findall(r"^wide ([0-9.]+)pt", log_in(tmp_path), re.MULTILINE)]
-    assert found == pytest.approx([80 / 25.4 * 72.27, 170 / 25.4 * 72.27], abs=0.05)
+@pytest.mark.slow
+def test_a_picture_is_as_wide_as_it_says(paper):
+    found = [float(width) for width in re.findall(r"^wide ([0-9.]+)pt", paper.log, re.MULTILINE)]
+    assert found == pytest.approx([float(width[:-2]) / 25.4 * 72.27 for width in WIDE], abs=0.05)
 
 
 @needs_latex
 @needs_poppler
-def test_figures_in_one_paper_do_not_disturb_each_other(tmp_path):
-    pictures = [picture_of("lecture"), picture_of("lecture", theme="dark"), picture_of("lecture")]
-    pages = pages_of(compiled(paper(r"\newpage ".join(pictures)), tmp_path), tmp_path)
-    assert pages[0].tobytes() == pages[2].tobytes() != pages[1].tobytes()
+@pytest.mark.slow
+def test_pictures_in_one_paper_do_not_disturb_each_other(paper):
+    first, again, dark = (paper.page(name, 72) for name in ("lecture {}", "again", f"lecture {LOOKS[1][1]}"))
+    assert first.tobytes() == again.tobytes() != dark.tobytes()
 
 
 @needs_latex
 @needs_poppler
-def test_an_author_changes_looks_and_colours(tmp_path):
-    own = r"\tikzset{cut/message/.style={draw=green,solid},cut/marker p0/.append style={draw=red}}"
-    own += r"\definecolor{cutband}{HTML}{00FFFF}"
-    size = tikz.HEAD % {"width": f"{COLUMN:g}", "height": 167}
-    before, after = (
-        set(compiled_page(size + preamble + picture_of("lecture") + tikz.TAIL, tmp_path).get_flattened_data())
-        for preamble in ("", own)
-    )
+@pytest.mark.slow
+def test_an_author_changes_looks_and_colours(paper):
+    before, after = (set(paper.page(name, 288).get_flattened_data()) for name in ("lecture {}", "changed"))
     changed = {(0, 255, 0), (255, 0, 0), (0, 255, 255)}
     assert changed <= after and not changed & before
     assert (255, 224, 71) in before - after, "the band"
@@ -150,18 +198,23 @@ def test_an_author_changes_looks_and_colours(tmp_path):
 
 @needs_latex
 @needs_poppler
-def test_who_moves_a_node_moves_all_that_is_drawn_there(tmp_path):
+@pytest.mark.slow
+def test_who_moves_a_node_moves_all_that_is_drawn_there(paper):
     """D is moved to the right: its place is empty then, and all that was there is at its new place."""
-    lines = picture_of("lecture").splitlines(keepends=True)
-    picture = "".join(line for line in lines if "in C21" not in line)  # a text beside a message stays where it is
-    (x, y) = map(float, re.search(r"\\coordinate \(D\) at \((.+),(.+)\);", picture).groups())
-    moved = picture.replace(f"(D) at ({x:g},{y:g})", f"(D) at ({x + 30:g},{y:g})")
-    assert moved != picture
-    size = tikz.HEAD % {"width": f"{COLUMN:g}", "height": 167}
-    before, after = (compiled_page(size + own + tikz.TAIL, tmp_path) for own in (picture, moved))
-    at, there = (before.crop(box(x, y)), after.crop(box(x + 30, y)))
+    before, after = (paper.page(name, 288) for name in ("before", "moved"))
+    x, y = paper.at
+    at, there = (before.crop(box(x, y)), after.crop(box(x + MOVED, y)))
     assert dark(at) > 100 and abs(dark(there) - dark(at)) < 0.35 * dark(at) and dark(after.crop(box(x, y))) == 0
-    assert yellow(after.crop(box(x + 30, y))) > 0 == yellow(after.crop(box(x, y)))
+    assert yellow(after.crop(box(x + MOVED, y))) > 0 == yellow(after.crop(box(x, y)))
+
+
+@needs_latex
+@needs_poppler
+@pytest.mark.slow
+def test_latex_sets_several_runs_with_their_caption(paper):
+    page = paper.page("row", 72)
+    assert not is_blank(page)
+    assert "Figure 1:" in PdfReader(BytesIO(paper.pdf)).pages[[*paper.pages].index("row")].extract_text()
 
 
 def box(x: float, y: float) -> tuple[int, int, int, int]:
@@ -205,8 +258,8 @@ def is_fenced_off(look: str, end: str) -> bool:
     return look.startswith("abandoned") and "," in end
 
 
-@pytest.mark.parametrize("orientation", ["down", "right"])
-@pytest.mark.parametrize("name", [*library.names(), "nasty"])
+@pytest.mark.slow
+@each_once("all scenarios, drawn in the other direction", lambda: [*library.names(), "nasty"], orientation=ORIENTATIONS)
 def test_every_message_leads_from_node_to_node(name, orientation):
     """And a label lies beside its node; names are unique, and such that TikZ can read them."""
     picture = picture_of(name, orientation=orientation)
@@ -249,7 +302,8 @@ def test_heads_are_as_large_as_in_every_other_format_and_tips_at_the_same_place(
     assert written[: len(short)] == pytest.approx(short, abs=0.01)
 
 
-@pytest.mark.parametrize("view", [{}, {"step": 20}, {"drawing": "lattice"}, {"drawing": "proof"}], ids=str)
+@pytest.mark.slow
+@each("view", [{}, {"step": 20}, {"drawing": "lattice"}, {"drawing": "proof"}])
 def test_every_shape_is_written_once_and_as_it_says(view):
     picture = drawn(scene("overlapping"), View.of(scene("overlapping"), width="80mm", **view)).picture
     parts = [*picture.inside, *picture.around]
@@ -299,7 +353,7 @@ def test_a_caption_is_written_where_it_belongs():
 
 # ------------------------------------------------------------------ a paper
 
-PAPER = r"""\documentclass[twocolumn]{article}
+ARTICLE = r"""\documentclass[twocolumn]{article}
 \usepackage{tikz}
 \usetikzlibrary{arrows.meta}
 \begin{document}
@@ -320,7 +374,7 @@ FIGURES = {
 
 @needs_latex
 @needs_poppler
-@pytest.mark.slow
+@pytest.mark.long("TikZ: six figures in a paper of two columns")
 def test_a_paper_of_two_columns_takes_six_figures_as_they_are(tmp_path):
     """Of LaTeX's own article, whose column is 80.6 mm wide, and whose two are 165 mm."""
     body = ""
@@ -330,7 +384,7 @@ def test_a_paper_of_two_columns_takes_six_figures_as_they_are(tmp_path):
         assert main(["export", scenario, "--format", "tikz", "--caption", "-o", str(target), *asked]) == 0
         env = "figure*" if "165mm" in asked else "figure"
         body += rf"{WORDS}\begin{{{env}}}\centering\input{{{name}}}\end{{{env}}}" + "\n\n" + WORDS + "\n\n"
-    pdf = compiled(PAPER % body, tmp_path)
+    pdf = compiled(ARTICLE % body, tmp_path)
     pages = pages_of(pdf, tmp_path, 50)
     assert 2 <= len(pages) <= 6 and not any(map(is_blank, pages[:-1]))
     texts = " ".join(page.extract_text() for page in PdfReader(BytesIO(pdf)).pages)

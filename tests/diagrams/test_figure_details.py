@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from diagrams import theme
 from diagrams.export import exporter
 from diagrams.export.tikz import typeset
@@ -15,6 +13,7 @@ from diagrams.slide_shapes import Shapes
 from diagrams.view import View
 from sim.document.files import parse_toml
 from sim.run.execution import run
+from tests.cases import each
 from tests.diagrams.tools import box_of, exported, scene, texts_of
 
 NAMES = ["A&B", "C&D", "E&F&G", "<H>"]
@@ -41,8 +40,8 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("orientation", ["down", "right"])
-@pytest.mark.parametrize("form", WRITTEN)
+@each("orientation", ["down", "right"])
+@each("form", WRITTEN)
 def test_names_are_measured_as_they_are_written(form, orientation):
     own = compose(run(parse_toml(WITH_SIGNS, "names")))
     view = View.of(own, width="84mm", orientation=orientation)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from itertools import combinations, pairwise, product
 
@@ -17,10 +16,13 @@ from diagrams.primitives import SIGN_WORDS, Area, Arrows, Box, Disc, Line, Path,
 from diagrams.signs import SIGNS as SIGNS_OF_LEGEND
 from diagrams.view import View
 from sim.core.errors import InputError
+from sim.document.scenario import ORIENTATIONS
+from tests.cases import each, each_pair
 from tests.diagrams.colours import Colour, colour_of, lightness, over
 from tests.diagrams.tools import exported, parts_of, scene, texts_of
 
 NAMES = ["lecture", "star", "overlapping", "widgets", "hundred"]
+DRAWINGS = [SPACE_TIME, LATTICE, PROOF]
 WIDTHS = {"84mm": 238.11, "170mm": 481.89}  # in points
 SMALLEST = 7.0  # points of a label
 CROP = {"hundred": (1, 60)}
@@ -38,20 +40,13 @@ def figure(name: str, width: str = "84mm", orientation: str = "down", drawing: s
     return drawn(scene(name), view).picture
 
 
-every_figure = [
-    pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF]),
-    pytest.mark.parametrize("orientation", ["down", "right"]),
-    pytest.mark.parametrize("width", WIDTHS),
-    pytest.mark.parametrize("name", [*NAMES, "joins"]),
-]
+on_every_figure = each_pair(
+    "figures of every kind, width and direction", name=[*NAMES, "joins"], width=WIDTHS, orientation=ORIENTATIONS,
+    drawing=DRAWINGS,
+)  # fmt: skip
 
 
-def on_every_figure(test):
-    for mark in every_figure:
-        test = mark(test)
-    return test
-
-
+@pytest.mark.slow
 @on_every_figure
 def test_every_label_can_be_read(name, width, orientation, drawing):
     """None is too small, over another one, or cut off; the figure has the width that was asked for."""
@@ -68,9 +63,11 @@ def test_every_label_can_be_read(name, width, orientation, drawing):
     assert beyond == []
 
 
-@pytest.mark.parametrize("orientation", ["down", "right"])
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", [*NAMES, "two_initiators", "phones"])
+@pytest.mark.slow
+@each_pair(
+    "figures of every width and direction", name=[*NAMES, "two_initiators", "phones"], width=WIDTHS,
+    orientation=ORIENTATIONS,
+)  # fmt: skip
 def test_no_body_lies_on_a_message_that_it_does_not_belong_to(name, width, orientation):
     """A text on two arrows would be read as that of either. The names of events have to be somewhere."""
     picture = figure(name, width, orientation)
@@ -84,9 +81,10 @@ def test_no_body_lies_on_a_message_that_it_does_not_belong_to(name, width, orien
         assert not any(box.grown(1).is_crossed(dot, (dot[0] + 0.1, dot[1])) for dot in dots), text.letters
 
 
+@pytest.mark.slow
 @on_every_figure
 def test_shafts_end_where_heads_begin_and_tips_lie_off_every_sign(name, width, orientation, drawing):
-    picture = figure(name, width, orientation, drawing)
+    picture = figure(name, width, orientation, drawing, legend=True)
     arrows = [(part, way) for part in picture.inside if isinstance(part, Arrows) for way in part.ways]
     assert arrows or drawing == LATTICE
     signs = list(signs_of(picture))
@@ -148,17 +146,15 @@ def test_a_head_gives_way_to_a_ring_as_soon_as_that_is_drawn():
     assert at_the_dot < 1 and 5 < at_the_ring < 10
 
 
-@pytest.mark.parametrize("name", [*NAMES, "lai_yang", "phones", "expired_and_retried", "joins"])
-@pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF])
+@pytest.mark.slow
+@each("name", [*NAMES, "lai_yang", "phones", "expired_and_retried", "joins"])
+@each("drawing", DRAWINGS)
 def test_without_colour_every_sign_is_told_from_every_other(name, drawing):
     """Two signs of the same form differ in lightness, by what is seen on white paper; those of two snapshots too."""
-    try:
-        picture = figure(name, drawing=drawing, theme="grey")
-    except InputError:
-        pytest.skip(f"{name} has no {drawing}")
+    picture = figure(name, drawing=drawing, legend=True, theme="grey")
     looks: dict[tuple, dict[tuple[str, str], set[float]]] = {}
     for part in parts_of(picture):
-        if part.sign and not isinstance(part, Text):
+        if part.sign not in ("", "legend") and not isinstance(part, Text):
             meaning = (part.sign, snapshot_of(part))
             looks.setdefault(form_of(part), {}).setdefault(meaning, set()).add(lightness(seen(part)))
     near = [
@@ -266,8 +262,9 @@ def test_a_legend_explains_what_is_seen_and_nothing_else():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF])
-@pytest.mark.parametrize("name", [*NAMES, "never_occurred"])
+@pytest.mark.slow
+@each("drawing", DRAWINGS)
+@each("name", [*NAMES, "never_occurred"])
 def test_a_legend_shows_the_looks_that_are_seen(name, drawing):
     """Of each snapshot its own dash and symbol, and the colour of a line as it is drawn."""
     picture = figure(name, drawing=drawing, legend=True, theme="grey")
@@ -291,8 +288,9 @@ def look_of(part: Primitive) -> tuple:
     return ()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@each("width", WIDTHS)
+@each("name", NAMES)
 def test_no_name_of_a_lattice_lies_on_a_cut(name, width):
     picture = figure(name, width, drawing=LATTICE)
     cuts = [part for part in parts_of(picture) if part.sign in CUTS_OF_A_LATTICE]
@@ -332,7 +330,7 @@ def test_the_processes_that_are_named_are_drawn_in_their_order():
         drawn(own, View.of(own, processes="P9"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "complaint"),
     [
         ({"width": "84"}, "--width '84' is not possible; give a length from 72pt to 2400pt with its unit"),
@@ -352,12 +350,13 @@ def test_letters_too_large_for_the_width_are_refused():
         exported("lecture", "svg", width="30mm", **{"font-size": "20pt"})
 
 
+@pytest.mark.slow
 def test_every_sign_has_a_word_of_the_vocabulary():
     """The same as those that are explained, or that an author may change."""
     words = {sign for own in SIGNS_OF_LEGEND for sign in own.explains}
-    for name, drawing in product([*NAMES, "lai_yang", "never_occurred", "phones"], [SPACE_TIME, LATTICE, PROOF]):
-        own = scene(name)
-        for asked in ({}, {"step": own.last // 2}):
-            with suppress(InputError):
-                words |= {part.sign for part in parts_of(drawn(own, View.of(own, drawing=drawing, **asked)).picture)}
+    for name, drawing in product([*NAMES, "lai_yang", "never_occurred", "phones"], DRAWINGS):
+        pictures = [figure(name, drawing=drawing, legend=True, theme="grey")]
+        if name != "hundred":
+            pictures.append(figure(name, drawing=drawing, step=scene(name).last // 2))
+        words |= {part.sign for picture in pictures for part in parts_of(picture)}
     assert words - SIGN_WORDS == {""}

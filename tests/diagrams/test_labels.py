@@ -15,8 +15,11 @@ from diagrams.sheet import Sheet
 from diagrams.spacetime import figure
 from sim.document import library
 from sim.document.files import parse_toml
+from sim.document.scenario import ORIENTATIONS
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
+from tests.bundled import small
+from tests.cases import each_once
 from tests.diagrams.tools import scene as scene_of
 
 
@@ -99,8 +102,8 @@ def places_of(drawing, things):
 TIGHT = {("unaligned", "down"), ("back_pressure", "down")}  # drawn to the right there is room
 
 
-@pytest.mark.parametrize("orientation", ["down", "right"])
-@pytest.mark.parametrize("name", [name for name in library.names() if name != "hundred"])
+@pytest.mark.slow
+@each_once("all scenarios, drawn in the other direction", small, orientation=ORIENTATIONS)
 def test_no_label_sits_at_another_event_or_on_another_label(name, orientation):
     scene = scene_of(name)
     drawing = Drawing(scene, orientation, Sheet(700, 500))

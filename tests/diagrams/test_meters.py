@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from diagrams.meters import meters_of, totals
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run
+from tests.cases import each
 
 # P1 sends 30 (a), which S1 records in the channel; P2 sends 20 (b), P1 sends 50 (c); P2 crashes, and all go back.
 BANK = """
@@ -35,7 +34,7 @@ def meter(how: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "end"),
     [
         ("", 1000),

@@ -12,12 +12,12 @@ from diagrams.spacetime import figure
 from diagrams.view import View
 from sim.core.model import label_of
 from sim.core.notation import has_label
-from sim.document import library
 from sim.edit.edits import apply_edit
+from tests.bundled import small
+from tests.cases import each
 from tests.diagrams.tools import scene
 
 FOR_PROGRAMS = {"channel", "choice", "reference"}  # keys of a payload whose values nobody reads
-NAMES = [name for name in library.names() if name != "hundred"]
 
 
 def texts_of(value, key=""):
@@ -45,14 +45,16 @@ def numbered(name):
     return {own: called for own, called in run.captions.items() if own != called}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@each("name", small)
 def test_a_numbered_channel_is_called_by_its_numbers_everywhere(name):
     names = numbered(name)
     told = unescape("\n".join(all_texts(name)))
     assert [own for own in names if re.search(rf"\b{re.escape(own)}\b", told)] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@each("name", small)
 def test_no_sentence_names_an_event_that_has_no_name_in_the_diagram(name):
     run = scene(name)
     unnamed = {

@@ -2,8 +2,6 @@
 
 from itertools import pairwise
 
-import pytest
-
 from diagrams.positions import CLEAR, kept_apart
 from diagrams.scene import compose
 from sim.core.model import APPLICATION_KINDS, RECORD
@@ -11,6 +9,8 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
+from tests.bundled import small
+from tests.cases import each
 from tests.diagrams.tools import scene
 
 # The message E waits behind the marker, which makes P2 record: both come at time 50.
@@ -46,7 +46,7 @@ def test_what_a_fifo_channel_pushes_behind_a_marker_does_not_hide_under_its_diam
     assert all(here < there for here, there in pairwise(pushed.positions[1:]))
 
 
-@pytest.mark.parametrize("name", [name for name in library.names() if name != "hundred"])
+@each("name", small)
 def test_dots_and_diamonds_of_a_line_are_apart(name):
     assert min(gaps(scene(name))) > 0.01
 

@@ -24,7 +24,9 @@ from sim.edit.edits import apply_edit
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.theory.interchange import ColouredAction, forbids, inversions, rearranged
+from tests.cases import each
 from tests.diagrams.tools import exported, scene
+from tests.javascript import IN_BOTH
 from tests.sim.strategies import scenarios
 from tests.tools import drawn
 
@@ -143,6 +145,7 @@ def pages(count: int) -> list[tuple[Proof, dict[str, Any], list[dict[str, Any]]]
     return found
 
 
+@pytest.mark.slow
 def test_the_browser_moves_the_diagram_to_where_python_draws_it(run_module):
     """Places, turns to red, and the coordinates of every point of the figure, after any number of interchanges."""
     made = pages(40)
@@ -188,6 +191,7 @@ def clicked(proof: Proof, draw: random.Random) -> list[ColouredAction]:
     return row
 
 
+@IN_BOTH
 def test_a_link_keeps_the_row_that_somebody_has_clicked(run_module):
     draw = random.Random(1975)
     execution = run(library.load("overlapping"))
@@ -263,7 +267,7 @@ def test_the_page_is_exported_after_any_number_of_interchanges():
     assert exported("lecture", "pdf", drawing="proof").startswith(b"%PDF")
 
 
-@pytest.mark.parametrize(
+@each(
     ("swaps", "told"),
     [("2", "from 0 to 1 or straight"), ("-1", "'-1'"), ("twice", "'twice'"), ("at-1", "such as at-5-4")],
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
 from diagrams.arrangement import Arrangement
 from diagrams.caption import of_run
 from diagrams.properties import MOST_STEPS, properties
@@ -18,6 +16,7 @@ from sim.document import library
 from sim.document.scenario import Initiation, Scenario
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
+from tests.cases import each
 from tests.diagrams.tools import scene
 
 
@@ -134,7 +133,7 @@ def test_two_who_wait_for_each_other_have_two_arrows_side_by_side() -> None:
     assert one["x0"] == one["x1"] == -other["x0"] != 0
 
 
-@pytest.mark.parametrize("name", ["termination", "deadlock", "phantom_deadlock", "token_gone"])
+@each("name", ["termination", "deadlock", "phantom_deadlock", "token_gone"])
 def test_every_snapshot_that_is_complete_has_an_answer(name: str) -> None:
     found = scene(name)
     assert list(own(name)["answers"]) == [snapshot.id for snapshot in found.snapshots]

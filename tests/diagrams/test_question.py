@@ -18,6 +18,7 @@ from sim.document import library
 from sim.document.scenario import ORIENTATIONS, Scenario
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
+from tests.cases import each
 from tests.sim.strategies import scenarios
 
 TELLING = ("records", "white", "red for", "@stamped", "diamond", "@mark", "waits behind", "held", "@tint", "consistent")
@@ -69,7 +70,8 @@ def test_what_a_process_sends_when_it_records_is_not_seen_to_leave_it(scenario: 
     check(compose(run(scenario)))
 
 
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.slow
+@each("name", library.names)
 def test_nothing_in_the_question_tells_the_outcome(name: str) -> None:
     scene = compose(run(library.load(name)))
     check(scene)

@@ -20,6 +20,7 @@ from sim.core.model import COMMITTED, OUTPUT, RECOVERY, RESTORE
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run
+from tests.cases import each
 from tests.diagrams.tools import exported, scene, texts_of
 from tests.sim.run.test_rollbacks import BACK_TO_THE_FIRST, OVERTAKEN
 
@@ -107,7 +108,7 @@ def labels(drawn: dict[str, Any]) -> list[str]:
 
 
 @WAYS
-@pytest.mark.parametrize("name", ["recovery", "crash_during_recovery", "crash_during_commit", "recovery_of_one"])
+@each("name", ["recovery", "crash_during_recovery", "crash_during_commit", "recovery_of_one"])
 def test_no_text_lies_on_another(name: str, way: str) -> None:
     run_of = scene(name)
     for step in (run_of.last // 2, run_of.last):
@@ -152,7 +153,7 @@ def test_the_page_tells_what_becomes_of_a_message(own: Scene) -> None:
     assert [step for step, _ in told["30"]["recovery"]] == [14] and [s for s, _ in told["50"]["recovery"]] == [12, 16]
 
 
-@pytest.mark.parametrize(("name", "total"), [
+@each(("name", "total"), [
     ("recovery", 1000), ("recovery_without_channels", 970), ("recovery_without_fence", 1050), ("recovery_of_one", 1020),
     ("recovery_tutorial", 990), ("crash_during_recovery", 1000),
 ])  # fmt: skip
@@ -161,7 +162,7 @@ def test_the_meter_ends_at_the_total_of_oracle_13(name: str, total: int) -> None
     assert meter["processes"][-1][1] + meter["channels"][-1][1] == total
 
 
-@pytest.mark.parametrize(("name", "first"), [("recovery", 14), ("crash_during_recovery", 20), ("overtaken", 10)])
+@each(("name", "first"), [("recovery", 14), ("crash_during_recovery", 20), ("overtaken", 10)])
 def test_the_meter_adds_up_from_the_last_restore_on_whatever_is_still_to_be_fenced_off(name: str, first: int) -> None:
     execution = run(parse_toml(OVERTAKEN, name) if name == "overtaken" else library.load(name))
     last = max(event.step for event in execution.events if event.kind == RESTORE)

@@ -9,6 +9,7 @@ import pytest
 from diagrams import browser
 from sim.edit.link import NUMBERS, Shared, in_round
 from tests import javascript
+from tests.cases import each
 
 MODULE = browser.EXPLORE / "run" / "round_code.js"
 LETTERS = "123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -90,7 +91,7 @@ def test_the_page_and_the_link_know_the_same_rounds() -> None:
         assert in_round(Shared(scenario="lecture"), name, 5).edits[-1][0]["round"] == name
 
 
-@pytest.mark.parametrize("name", ["", "K7Q", "K7QF2", "K7QO", "k7qf"])
+@each("name", ["", "K7Q", "K7QF2", "K7QO", "k7qf"])
 def test_what_is_no_name_of_a_round_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="round: the link of the round is damaged"):
         in_round(Shared(scenario="lecture"), name, 5)

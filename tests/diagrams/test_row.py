@@ -30,10 +30,11 @@ from diagrams.view import View
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.document import library
+from sim.document.scenario import ORIENTATIONS
 from sim.edit.compared import all_compared
 from sim.explain.costs import FIGURES as ALL_FIGURES
 from sim.explain.costs import read
-from tests.diagrams.test_export_tikz import compiled, needs_latex, paper
+from tests.cases import each, each_pair
 from tests.diagrams.tools import is_blank, texts_of
 from tests.tools import drawn as drawn_from
 from tests.tools import examples
@@ -61,6 +62,7 @@ def view(name: str, **asked: Any) -> View:
     return View.of(row(name).scenes[0], row=row(name), **asked)
 
 
+@cache
 def picture(name: str, **asked: Any) -> Picture:
     return drawn(row(name).scenes[0], view(name, **asked)).picture
 
@@ -134,9 +136,10 @@ def test_a_row_begins_with_nothing_and_ends_with_all_runs_done() -> None:
 # ------------------------------------------------------------------ where the diagrams lie
 
 
-@pytest.mark.parametrize("asked", PAPERS, ids=str)
-@pytest.mark.parametrize("name", ["lecture", "barriers", "refused"])
-@pytest.mark.parametrize("orientation", ["down", "right"])
+@pytest.mark.slow
+@each_pair(
+    "rows of every width and direction", name=["lecture", "barriers", "refused"], orientation=ORIENTATIONS, asked=PAPERS
+)
 def test_the_same_time_is_at_the_same_place_and_all_plots_have_one_size(
     name: str, orientation: str, asked: dict[str, Any]
 ) -> None:
@@ -165,10 +168,11 @@ def test_events_of_one_time_lie_at_one_place(orientation: str) -> None:
     assert len(across) == 4, "but not on top of each other"
 
 
-@pytest.mark.parametrize("asked", PAPERS, ids=str)
-@pytest.mark.parametrize("name", [*ROWS])
-@pytest.mark.parametrize("orientation", ["down", "right"])
-@pytest.mark.parametrize("more", [{}, {"figures": True, "legend": True, "step": 9}], ids=str)
+@pytest.mark.slow
+@each_pair(
+    "rows of every width and direction, with tables and without", name=ROWS, orientation=ORIENTATIONS, asked=PAPERS,
+    more=[{}, {"figures": True, "legend": True, "step": 9}],
+)  # fmt: skip
 def test_nothing_is_cut_off_and_titles_and_tables_hide_nothing(
     name: str, orientation: str, asked: dict[str, Any], more: dict[str, Any]
 ) -> None:
@@ -238,8 +242,9 @@ def test_processes_are_left_out_of_all_runs() -> None:
 # ------------------------------------------------------------------ the figures
 
 
-@pytest.mark.parametrize("asked", PAPERS, ids=str)
-@pytest.mark.parametrize("name", [*ROWS])
+@pytest.mark.slow
+@each("asked", PAPERS)
+@each("name", ROWS)
 def test_the_table_has_every_figure_of_every_algorithm(name: str, asked: dict[str, Any]) -> None:
     own = picture(name, figures=True, **asked)
     cells = [(text, box) for text, box in texts_of(own) if text.sign == "figure"]
@@ -294,23 +299,18 @@ def test_the_formats_that_draw_one_picture_draw_rows() -> None:
     assert [name for name in formats() if draws_rows(name)] == ["svg", "png", "pdf", "tikz", "caption"]
 
 
-@pytest.mark.parametrize("form", [name for name in formats() if draws_rows(name)])
+@pytest.mark.slow
+@each("form", [name for name in formats() if draws_rows(name)])
 def test_every_such_format_writes_a_row_at_any_step_in_all_colours(form: str) -> None:
     asked = [{"step": 0}, {"step": 9}, {"theme": "dark"}, {"theme": "grey", "orientation": "right"}, {"width": "90mm"}]
     found = [exported("refused", form, **own) for own in asked]
     assert all(found) and (form == "caption" or len({*found}) == len(found))
 
 
+@pytest.mark.slow
 def test_a_png_of_a_row_shows_something() -> None:
     for theme in ("light", "dark"):
         assert not is_blank(Image.open(BytesIO(exported("barriers", "png", theme=theme, figures=True))))
-
-
-@needs_latex
-def test_latex_sets_a_row(tmp_path: Path) -> None:
-    text = exported("refused", "tikz", figures=True, legend=True, caption=True).decode("ascii")
-    body = rf"\begin{{figure}}{text}\end{{figure}}"
-    assert compiled(paper(body), tmp_path)
 
 
 def test_a_row_is_asked_what_it_can_answer_and_a_run_nothing_of_a_row() -> None:
@@ -334,7 +334,7 @@ def test_the_command_writes_a_row(tmp_path: Path) -> None:
     assert out.read_bytes() == exported("refused", "svg", figures=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "complaint"),
     [
         (["--algorithms", "mattern", "--format", "csv"], "the format csv holds one run; for several "),

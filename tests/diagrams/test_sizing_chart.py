@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import plotly.graph_objects as go
-import pytest
 
 from diagrams import chart_rows, theme
 from diagrams.chart_files import SVG, Chart, chart_file, view_of
 from diagrams.sizing_chart import curves_of, sizing_chart
 from sim.core.algorithm import ALGORITHMS
 from sim.theory.sizing import System, documents_bound, sizes
+from tests.cases import each
 
 DAG = {"topology": "dag", "nodes": 12}
 
 
-@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
-@pytest.mark.parametrize("wanted", [DAG, {**DAG, "delay": 0}, {**DAG, "rate": 0, "delay": 0, "message_delay": 0}])
+@each("algorithm", list(ALGORITHMS))
+@each("wanted", [DAG, {**DAG, "delay": 0}, {**DAG, "rate": 0, "delay": 0, "message_delay": 0}])
 def test_each_line_has_the_users_point_and_plotly_takes_it(algorithm: str, wanted) -> None:
     system = System.read({**wanted, "algorithm": algorithm})
     curves = curves_of(system)

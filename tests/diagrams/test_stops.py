@@ -27,7 +27,9 @@ from sim.document.scenario import SchedulerChoice
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
 from sim.run.stops import freed_at, stops_of
+from tests.cases import each
 from tests.diagrams.tools import exported, scene
+from tests.javascript import IN_BOTH
 from tests.sim.conftest import Register, register
 from tests.sim.rule_books import StopTheWorld, two
 from tests.sim.tools import start, system
@@ -103,7 +105,8 @@ def test_how_long_is_written_clear_of_the_process_lines() -> None:
     assert [trace["textposition"] for trace in told] == [["top center", "top center"]]
 
 
-@pytest.mark.parametrize("form", ["svg", "tikz", "pdf", "png", "html", "pptx"])
+@pytest.mark.slow
+@each("form", ["svg", "tikz", "pdf", "png", "html", "pptx"])
 def test_every_picture_has_it(form: str) -> None:
     picture = exported("barriers", form)
     assert picture
@@ -189,6 +192,7 @@ PREVIEW = """(fifo, scene, asked) => asked.map(([label, due]) => {
 })"""
 
 
+@IN_BOTH
 def test_the_preview_of_a_drag_knows_what_is_blocked(run_module: Callable[..., Any]) -> None:
     """o1 waits until 7 unless it comes later; y3 in front of the barrier moves, and o1 stays behind it."""
     found = payload(scene("barriers"), ("right",))

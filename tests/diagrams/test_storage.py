@@ -18,6 +18,7 @@ from sim.document.files import parse_toml
 from sim.document.scenario import SchedulerChoice
 from sim.run.execution import run
 from sim.services.settings import STORAGE
+from tests.cases import each
 
 
 def test_the_page_has_a_field_for_each_setting_with_the_value_of_the_run() -> None:
@@ -51,7 +52,7 @@ def test_what_is_said_of_the_recovery() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [*ALGORITHMS])
+@each("kind", [*ALGORITHMS])
 def test_rules_that_allow_no_recovery_say_so(kind: str) -> None:
     scenario = replace(library.load("lecture"), algorithm=kind, snapshots=())
     refused = recovery(scenario)["refused"]

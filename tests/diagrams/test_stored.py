@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from diagrams.payload import payload
 from diagrams.scene import Scene, compose
 from diagrams.stored import stored
 from sim.document.files import parse_toml
 from sim.run.execution import run
+from tests.cases import each
 from tests.diagrams.test_meters import BANK
 
 INCREMENTAL = """
@@ -84,7 +83,7 @@ def test_of_a_window_only_its_steps_are_told() -> None:
     assert [one["abandons"] for one in own["back"][0][1]["processes"]] == [[[9, 1], [10, 2]], [[9, 2]]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "sentence"),
     [
         ("", ""),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
-import pytest
 from PIL import ImageColor
 
 from diagrams import browser, theme
@@ -14,10 +14,10 @@ from diagrams.scene import compose
 from diagrams.signs import signs
 from sim.document import library
 from sim.run.execution import run
+from tests.cases import each
 from tests.tools import ROOT
 
 PLACES = ("diagrams/**/*.py", "views/**/*.py", "assets/**/*.js", "assets/**/*.css", "assets/**/*.html")
-FILES = sorted(path for position in PLACES for path in ROOT.glob(position) if path != ROOT / "diagrams" / "theme.py")
 
 NAME = f"(?:{'|'.join(ImageColor.colormap)})"  # the names that CSS has for colours
 
@@ -44,12 +44,18 @@ def colours_in(text: str, suffix: str) -> Iterator[str]:
             yield from (found[0] for found in WORD.finditer(declaration[1]))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def files() -> list[Path]:
+    found = sorted(path for position in PLACES for path in ROOT.glob(position))
+    assert len(found) > 250
+    return [path for path in found if path != ROOT / "diagrams" / "theme.py"]
+
+
+@each("path", files)
 def test_only_the_theme_names_colours(path):
     assert list(colours_in(path.read_text("utf-8"), path.suffix)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("suffix", "text"),
     [
         (".css", ".cc { border: 1px solid #D55E00 }"),
@@ -69,7 +75,7 @@ def test_the_scan_finds_colours(suffix, text):
     assert list(colours_in(text, suffix))
 
 
-@pytest.mark.parametrize(
+@each(
     ("suffix", "text"),
     [
         (".css", ".cc { white-space: nowrap; width: calc(1px * tan(3)) } /* color: red */ #face-list {}"),

@@ -1,4 +1,4 @@
-"""What the tests of exports share: scenes, and exports of them."""
+"""What the tests of diagrams share: scenes, and exports of them."""
 
 import shutil
 import subprocess
@@ -18,6 +18,7 @@ from diagrams.view import View
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run
+from tests.waiting import budget_s
 
 needs_poppler = pytest.mark.skipif(
     shutil.which("pdftoppm") is None, reason="no pdftoppm on this machine (Debian: poppler-utils)"
@@ -86,11 +87,19 @@ def is_blank(picture: Image.Image) -> bool:
     return colours is None or len(colours) < 20
 
 
-def pages_of(pdf: bytes, folder: Path, dots_per_inch: int = 36) -> list[Image.Image]:
-    """The pages of a PDF as poppler draws them."""
+def pages_of(
+    pdf: bytes, folder: Path, dots_per_inch: int = 36, corner: tuple[int, int, int] | None = None
+) -> list[Image.Image]:
+    """The pages of a PDF as poppler draws them; or of one page, told by its number, so many dots of its corner."""
     (folder / "file.pdf").write_bytes(pdf)
-    command = ["pdftoppm", "-r", str(dots_per_inch), "-png", "file.pdf", "page"]
-    subprocess.run(command, cwd=folder, check=True, timeout=120)
+    chosen: list[str] = []
+    if corner is not None:
+        page, width, height = map(str, corner)
+        chosen = ["-f", page, "-l", page, "-x", "0", "-y", "0", "-W", width, "-H", height]
+    command = ["pdftoppm", "-r", str(dots_per_inch), "-png", *chosen, "file.pdf", "page"]
+    for old in folder.glob("page*.png"):
+        old.unlink()
+    subprocess.run(command, cwd=folder, check=True, timeout=budget_s(120))
     return [Image.open(page).convert("RGB") for page in sorted(folder.glob("page*.png"))]
 
 
