@@ -292,7 +292,7 @@ class Services:
         def act() -> None:
             services = list(self.site.processes.values())
             told = [service.name for service in services]
-            body = {"epoch": epoch, "restores": list(goal.restores), "services": told}
+            body = {"epoch": epoch, "fence": True, "restores": list(goal.restores), "services": told}
             self.site.rules.emit((STORAGE, None, RECOVERY, None, None, None, None, body, goal.snapshot))
             for service in services:
                 service.epoch = epoch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from itertools import product
 from pathlib import Path
@@ -24,8 +24,9 @@ def each(names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], Itera
     """Like `parametrize`, but one test, which names every case that fails. A function of the cases is called in it."""
 
     def decorated(test: Test) -> Test:
-        def checked(**fixtures: Any) -> None:
-            _check_combinations(test, _split(names), cases() if callable(cases) else cases, fixtures)
+        def checked(*the_class: Any, **fixtures: Any) -> None:
+            given = cases() if callable(cases) else cases
+            _check_combinations(partial(test, *the_class, **fixtures), _split(names), given)
 
         return _taking(checked, test, _split(names))
 
@@ -71,7 +72,8 @@ def _some_or_others(
             is_some = fixtures.pop(CASES)
             every, some = cases()
             given = some if is_some else [own for own in every if own not in some]
-            _check_combinations(test, names, given if len(names) > 1 else [own for (own,) in given], fixtures)
+            listed = given if len(names) > 1 else [own for (own,) in given]
+            _check_combinations(partial(test, **fixtures), names, listed)
 
         return pytest.mark.parametrize(CASES, both)(_taking(checked, test, names, CASES))
 
@@ -91,10 +93,10 @@ def _taking(checked: Test, test: Test, left_out: list[str], *more: str) -> Test:
     return found
 
 
-def _check_combinations(test: Test, names: list[str], cases: Iterable[Any], fixtures: dict[str, Any]) -> None:
+def _check_combinations(test: Test, names: list[str], cases: Iterable[Any]) -> None:
     listed = [dict(zip(names, case if len(names) > 1 else (case,), strict=True)) for case in cases]
     assert listed, "there are no cases"
-    check_each(listed, lambda given: test(**given, **fixtures))
+    check_each(listed, lambda given: test(**given))
 
 
 def check_each(cases: Mapping[str, Any] | Iterable[Any], check: Callable[..., object]) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.tools import LARGE, QUICK, ROOT
 
@@ -40,6 +41,8 @@ settings.register_profile(
     LARGE, settings.get_profile("repeatable"), derandomize=False, max_examples=600, print_blob=True
 )
 settings.load_profile("repeatable")
+# Else Hypothesis draws the constants of all modules that are loaded, which differ from worker to worker.
+providers._get_local_constants = lambda: providers._local_constants
 
 # marker: the folder in which every test has it, the fixtures that bring it, and what makes it impossible without:
 # an environment in which neither Java (Spark) nor Node (which drives the browser) starts, not even in a child process.

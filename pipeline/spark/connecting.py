@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CONNECT_PORT = 15002  # the default port of a Connect server
 PATIENCE_S = 20.0  # that a server has to answer
+GOODBYE_S = 1.0  # that the session of one that does not answer has to close
 MOST_BACKOFF_MS = 2000  # between two attempts of a call
 
 
@@ -26,17 +27,18 @@ def connect(url: str, retries: int, patience_s: float = PATIENCE_S) -> SparkSess
 
     Raises InputError if no Spark answers there within `patience_s`, such as one behind a firewall.
     """
-    address = url.partition(";")[0]
+    address, spark = url.partition(";")[0], None
     try:
-        spark = _session(url, retries)
-        answer = in_background(lambda: _ask(spark, address, patience_s))
+        spark = own = _session(url, retries)
+        answer = in_background(lambda: _ask(own, address, patience_s))
         if not wait([answer], patience_s).done:
-            in_background(spark.client.close)
             raise TimeoutError(f"nothing came within {patience_s:g} s; is it Spark Connect, is a firewall in between?")
         answer.result()
+        return spark
     except Exception as problem:  # several libraries, each with exceptions of its own
+        if spark is not None:  # open, it would stay the one that PySpark's functions ask in this thread
+            wait([in_background(spark.client.close)], GOODBYE_S)
         raise InputError(f"no Spark answers at {address}: {' '.join(str(problem).split())[:200]}") from None
-    return spark
 
 
 def _session(url: str, retries: int) -> SparkSession:

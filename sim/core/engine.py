@@ -485,7 +485,7 @@ class Engine:
         restores, services = goal.restores, state.services[: len(self.services)]
         state.life = life = recovery.begun(state.life, goal, state, action.number)
         told = [service.name for service in services]
-        body = {"epoch": life.epoch, "restores": list(restores), "services": told}
+        body = {"epoch": life.epoch, "fence": self.plan.fence, "restores": list(restores), "services": told}
         self._rows += (self.recovers_at, None, RECOVERY, None, None, None, None, body, goal.snapshot)
         for service in services:
             service.epoch = life.epoch

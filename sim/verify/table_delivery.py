@@ -22,6 +22,7 @@ from sim.core.model import (
     PUT_BACK,
     RECEIVE,
     RECORD,
+    RECOVERY,
     RESTORE,
     SEND,
     Event,
@@ -70,10 +71,11 @@ def _gone(table: Sequence[Event]) -> Iterator[int]:
 
 
 def _last_rows(table: Sequence[Event], gone: Collection[int]) -> list[Event]:
-    """The last row about each application message that was sent on the surviving line and not in a life before."""
-    epochs = {row.process: row.epoch for row in table}
+    """The last row about each application message. A fence keeps out those of earlier epochs, and those taken back."""
+    is_fenced = any(row.kind == RECOVERY and _body(row).get("fence", True) for row in table)
+    epochs = {row.process: row.epoch for row in table} if is_fenced else {}
+    taken_back = {row.message_id for row in table if row.kind in (SEND, COPIED) and row.row in gone and is_fenced}
     last: dict[int | None, Event] = {}
-    taken_back = {row.message_id for row in table if row.kind in (SEND, COPIED) and row.row in gone}
     for row in table:
         is_marker = row.kind == COPIED and row.index is None
         if row.kind in _PLACES and row.message_id not in taken_back and not is_marker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -30,16 +31,27 @@ class Gate:
         return [REFUSED]
 
 
+def rights(port: int) -> dict[str, str]:
+    """The variables by which a process finds the service at a port."""
+    return {**RIGHTS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+
+
 @contextmanager
-def s3() -> Iterator[dict[str, str]]:
-    """A service with an empty bucket. Yields the variables by which this process, and workers, find it."""
+def s3(door: socket.socket | None = None) -> Iterator[dict[str, str]]:
+    """A service with an empty bucket. Yields the variables by which this process, and workers, find it.
+
+    door: the socket at which it is served, which listens (None: one of its own).
+    """
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = make_server("127.0.0.1", 0, Gate(DomainDispatcherApplication(create_backend_app)), threaded=True)
+    service, host, port = Gate(DomainDispatcherApplication(create_backend_app)), "127.0.0.1", 0
+    if door is not None:
+        host, port = door.getsockname()
+    server = make_server(host, port, service, threaded=True, fd=None if door is None else door.fileno())
     threading.Thread(target=server.serve_forever, name="s3", daemon=True).start()
-    own = {**RIGHTS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.port}"}
+    own = rights(server.port)
     before = {name: os.environ.get(name) for name in own}
     os.environ.update(own)
     try:

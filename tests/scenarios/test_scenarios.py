@@ -25,6 +25,7 @@ from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
 from sim.verify.stable import properties_of
 from tests.bundled import small
+from tests.cases import each
 from tests.tools import check_none
 
 NAMES = library.names()
@@ -32,7 +33,7 @@ MOST_MESSAGES = 60
 ON_THE_WAY = (COPIED, DROPPED, LOST, RESENT)
 LEAST_GAP = 0.019  # of the time shown: closer events overlap in a diagram
 
-every_scenario = pytest.mark.parametrize("name", NAMES)
+every_scenario = each("name", NAMES)
 
 
 @cache
@@ -124,6 +125,7 @@ def is_noticed(execution: Execution) -> bool:
         return True
 
 
+@pytest.mark.slow
 @every_scenario
 def test_every_wrong_expectation_is_noticed(name: str) -> None:
     """An expectation that every run meets, such as one with a misspelt key, would test nothing."""
@@ -159,6 +161,7 @@ def test_a_wrong_expectation_of_a_failure_is_noticed() -> None:
     check_every_wrong_expectation(execution)
 
 
+@pytest.mark.slow
 @every_scenario
 def test_a_channel_left_out_is_expected_to_be_empty(name: str) -> None:
     execution = execution_of(name)
@@ -198,6 +201,7 @@ def records_channels(execution: Execution) -> bool:
     return any(process.listening for step in execution.replay() for process in step.state.processes)
 
 
+@pytest.mark.slow
 @every_scenario
 def test_prints_its_document(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", name, "--json"]) == 0
@@ -242,7 +246,7 @@ def check_document(shown: dict[str, Any], wanted: dict[str, Any], scenario: Scen
     assert all(list(verdict) == ["check", "holds", "witness"] for verdict in shown["verdicts"])
 
 
-@pytest.mark.parametrize("name", small())
+@each("name", small)
 def test_can_be_read_as_a_diagram(name: str) -> None:
     """Not too many messages, and room between two steps of the same process.
 

@@ -8,6 +8,7 @@ import pytest
 
 from sim.__main__ import main
 from sim.theory.sizing import INPUTS
+from tests.cases import each
 
 KEYS = [
     "channels", "messages_per_channel", "bytes_per_channel", "bytes_per_node", "bytes_total",
@@ -56,8 +57,8 @@ def test_other_systems_are_not_compared_with_the_documents(capsys) -> None:
     assert "refuted" not in printed(["--nodes", "10"], capsys)
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("bad", ["-1", "nan", "inf", "1e99", "ten"])
+@each("name", INPUTS)
+@each("bad", ["-1", "nan", "inf", "1e99", "ten"])
 def test_a_bad_number_is_one_sentence_and_status_2(name: str, bad: str, capsys) -> None:
     flag = f"--{name.replace('_', '-')}"
     assert main(["sizing", f"{flag}={bad}"]) == 2

@@ -13,11 +13,12 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.store.folder import Store
 from sim.document.files import parse_toml
-from tests.pipeline.some_ensembles import LONG, MIXED, rows
+from tests.pipeline.some_ensembles import MIXED, rows
+from tests.pipeline.without_spark import no_spark
 
 
 def test_the_command_runs_a_grid_and_says_what_came_of_it(
-    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    workers_here: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mixed.toml").write_text(MIXED)
     out = tmp_path / "mixed-12"
@@ -53,26 +54,29 @@ def test_the_command_runs_a_grid_and_says_what_came_of_it(
 
 
 def test_the_command_tells_of_an_unfinished_ensemble_how_to_go_on(
-    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    workers_here: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[int] = []
+    """SIGINT ends it in its first half, SIGTERM the one that goes on in the second; then it is completed."""
+    out = tmp_path / "a folder"
+    words = ["--workload=bank", "--processes=2", "--runs=32", "--events=all", "--set=transfers=2", "--out", str(out)]
+    for number, after, more in ((signal.SIGINT, 1, []), (signal.SIGTERM, 17, ["--resume"])):
 
-    def interrupted(done: int, total: int) -> None:
-        if done and not sent:
-            sent.append(done)
-            os.kill(os.getpid(), signal.SIGINT)
+        def stopped(done: int, total: int, number: int = number, after: int = after) -> None:
+            if done >= after:
+                os.kill(os.getpid(), number)
 
-    monkeypatch.setattr("pipeline.commands.ensemble.bar", lambda *_: nullcontext(interrupted))
-    (given, parameters), out = LONG, tmp_path / "a folder"
-    words = [f"--{option}={text}" for option, text in given.items()]
-    words.append("--events=all")  # so they are done in Python: compiled, all are done before they are interrupted
-    assert main(["ensemble", *words, f"--set=transfers={parameters['transfers']}", "--out", str(out)]) == 130
-    printed = capsys.readouterr()
-    assert printed.out.splitlines()[1:] == [
-        f"in {out}", f"to complete it: python -m pipeline ensemble --out '{out}' --resume",
-    ]  # fmt: skip
-    assert printed.err == "stopped; what was finished is kept\n"
-    assert Store(out).status == "stopped"
+        monkeypatch.setattr("pipeline.commands.ensemble.bar", lambda *_, stopped=stopped: nullcontext(stopped))
+        assert main(["ensemble", *words, *more]) == 128 + number
+        printed = capsys.readouterr()
+        assert printed.out.splitlines()[1:] == [
+            f"in {out}", f"to complete it: python -m pipeline ensemble --out '{out}' --resume",
+        ]  # fmt: skip
+        assert printed.err == "stopped; what was finished is kept\n"
+        assert Store(out).status == "stopped"
+    monkeypatch.undo()
+    with no_spark():
+        assert main(["ensemble", *words, "--resume"]) == 0
+    assert sorted(row["run_id"] for row in rows(Store(out), "runs")) == list(range(32))
 
 
 def test_a_bad_grid_leaves_no_folder_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

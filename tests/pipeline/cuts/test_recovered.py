@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 
 from pipeline.cuts import audits
-from pipeline.store.schema import CUT_TYPES, spark_schema
 from sim.core.model import RECORD, RESTORE
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run
@@ -51,7 +50,7 @@ def wanted(executions: Iterable[Execution]) -> Wanted:
     return found
 
 
-@examples(40)
+@examples(25)
 @given(scenario=dataflows() | banks())
 def test_every_snapshot_of_the_surviving_line_is_consistent_and_its_channels_are_those_recorded(
     scenario: Scenario, tmp_path_factory: pytest.TempPathFactory
@@ -65,13 +64,13 @@ def test_every_snapshot_of_the_surviving_line_is_consistent_and_its_channels_are
         assert channels == own.channels
 
 
-def test_the_audit_on_spark_says_the_same(spark: Any, tmp_path: Path) -> None:
+def test_the_audit_of_many_runs_says_the_same(workers_here: Any, tmp_path: Path) -> None:
     """Of many runs at once. `of_later_lives`: snapshots that began after a recovery."""
     executions = [run(scenario) for scenario in (*drawn(dataflows(), 25), *drawn(banks(), 25))]
     own = wanted(executions)
     rows = [row._replace(run_id=number) for number, execution in enumerate(executions) for row in execution.table]
     store = folder_of(tmp_path, rows, parts=3)
-    outcome = audits.audit(spark, store, spark.createDataFrame(own.cuts, spark_schema(CUT_TYPES)))
+    outcome = audits.audit(workers_here, store, as_table(own.cuts))
     verdicts, channels = tables_of(store)
     assert (outcome.cuts, outcome.inconsistent) == (own.snapshots, 0)
     assert set(verdicts.values()) == {None} and channels == own.channels

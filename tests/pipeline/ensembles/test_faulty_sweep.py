@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
@@ -15,9 +15,6 @@ from sim.core.model import COPIED, CRASH, DOWN, DROPPED, LOST, RESENT, RESTART, 
 from sim.core.network import RAW, Network
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SEEDS = range(0, 2_000, 37)  # on systems of all kinds
 
@@ -58,7 +55,7 @@ def test_a_run_can_be_done_again(capsys: pytest.CaptureFixture[str]) -> None:
     assert parse_toml(capsys.readouterr().out, wanted.name) == wanted
 
 
-def test_on_workers_it_counts_the_same(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_workers_it_counts_the_same(workers_here: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert sweep.main("--faults", "120", "chandy_lamport")
     counted: Counter[str] = sum(
         (judged(sweep.with_faults("chandy_lamport"), seed)[0] for seed in range(120)), Counter()

@@ -19,17 +19,19 @@ from sim.core.errors import InputError
 from sim.document.files import parse_toml
 from sim.run.execution import run
 from tests.pipeline.some_ensembles import MIXED, RUNS, SEED, begin, rows
+from tests.pipeline.without_spark import no_spark
 from tests.sim.tools import table_verdicts
 
 
 @pytest.fixture(scope="module")
-def mixed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """An ensemble with failing runs, runs that cannot be carried out, and good ones, with two marker delays."""
     folder = tmp_path_factory.mktemp("ensembles")
     (folder / "mixed.toml").write_text(MIXED)
     given = {"scenario": str(folder / "mixed.toml"), "marker_delay": "same,20", "runs": str(RUNS), "seed": str(SEED)}
     store, grid = begin(folder / "mixed", given)
-    run_ensemble(spark, store, grid)
+    with no_spark() as session:
+        run_ensemble(session, store, grid)
     return store
 
 
@@ -115,39 +117,30 @@ def test_a_row_names_its_run_and_another_versions_row_is_refused(mixed: Store) -
             scenario_of(strange)
 
 
-def test_spark_reads_what_its_workers_wrote(spark: Any, mixed: Store) -> None:
-    assert mixed.read(spark, "runs").count() == len(rows(mixed, "runs"))
-    assert mixed.read(spark, "events").count() == len(rows(mixed, "events"))
+def test_events_of_all_runs_or_of_none(workers_here: Any, tmp_path: Path) -> None:
+    for events, runs in (("all", {0, 1, 2}), ("none", set())):
+        store, grid = begin(tmp_path / events, {"processes": "2", "runs": "3", "events": events}, {"transfers": "2"})
+        run_ensemble(workers_here, store, grid)
+        kept = {row["run_id"] for row in rows(store, "events")} if store.has("events") else set()
+        assert kept == runs
+        assert {row["has_events"] for row in rows(store, "runs")} == {events == "all"}
 
 
-@pytest.mark.parametrize("events", ["all", "none"])
-def test_events_of_all_runs_or_of_none(spark: Any, tmp_path: Path, events: str) -> None:
-    store, grid = begin(tmp_path / "e", {"processes": "2", "runs": "3", "events": events}, {"transfers": "2"})
-    run_ensemble(spark, store, grid)
-    kept = {row["run_id"] for row in rows(store, "events")} if store.has("events") else set()
-    assert kept == ({0, 1, 2} if events == "all" else set())
-    assert {row["has_events"] for row in rows(store, "runs")} == {events == "all"}
+def test_chunks_divide_the_runs_and_are_of_a_bearable_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for runs, most_rows in ((1, 10**6), (9, 10**6), (5000, 10**6), (100_000, 10**6), (5000, 2_000)):
+        monkeypatch.setattr(chunks, "MOST_ROWS", most_rows)
+        grid = Grid.read({"processes": "2,3", "runs": str(runs)}, {"transfers": "20"})
+        plan = plan_of(Store(tmp_path), grid)
+        runs_of = [plan.run_ids(chunk) for chunk in range(plan.chunk_count)]
+        assert [run_id for ids in runs_of for run_id in ids] == list(range(2 * runs))
+        assert max(map(len, runs_of)) * max(cell.rows for cell in cells_of(grid)) <= most_rows
+        assert len({plan.part(chunk) for chunk in range(plan.chunk_count)}) == plan.chunk_count
 
 
-@pytest.mark.parametrize(
-    ("runs", "most_rows"), [("1", 10**6), ("9", 10**6), ("5000", 10**6), ("100000", 10**6), ("5000", 2_000)]
-)
-def test_chunks_divide_the_runs_and_are_of_a_bearable_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: str, most_rows: int
-) -> None:
-    monkeypatch.setattr(chunks, "MOST_ROWS", most_rows)
-    grid = Grid.read({"processes": "2,3", "runs": runs}, {"transfers": "20"})
-    plan = plan_of(Store(tmp_path), grid)
-    runs_of = [plan.run_ids(chunk) for chunk in range(plan.chunk_count)]
-    assert [run_id for ids in runs_of for run_id in ids] == list(range(2 * int(runs)))
-    assert max(map(len, runs_of)) * max(cell.rows for cell in cells_of(grid)) <= most_rows
-    assert len({plan.part(chunk) for chunk in range(plan.chunk_count)}) == plan.chunk_count
-
-
-def test_a_run_in_which_nothing_happens_has_no_events(spark: Any, tmp_path: Path) -> None:
+def test_a_run_in_which_nothing_happens_has_no_events(workers_here: Any, tmp_path: Path) -> None:
     (tmp_path / "still.toml").write_text("processes = 2")
     store, grid = begin(tmp_path / "e", {"scenario": str(tmp_path / "still.toml"), "runs": "2", "events": "all"})
-    run_ensemble(spark, store, grid)
+    run_ensemble(workers_here, store, grid)
     assert rows(store, "events") == []
     assert [(row["run_id"], row["events"], row["has_events"]) for row in rows(store, "runs")] == [
         (0, 0, True),

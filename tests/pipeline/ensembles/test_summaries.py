@@ -10,10 +10,9 @@ import pyarrow
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.ensembles import queries, summaries
+from pipeline.ensembles import summaries
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, SUMMARY_TYPES, arrow_schema
-from sim.core.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -110,15 +109,3 @@ def test_the_command_writes_both_tables(spark, store, capsys, monkeypatch) -> No
     assert store.read(spark, "extremes").where("why = 'failing'").count() == 3
     assert main(["summarize", str(store.path / "nowhere")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_extremes_of_an_older_version_are_written_anew_and_nothing_else_reads_them(spark, store) -> None:
-    """Older versions called the column `strangeness`. Pages compute extremes from the runs."""
-    with store.replacing("extremes") as new:
-        old = summaries.extremes(store.read(spark, "runs"), 1).withColumnRenamed("outlier_score", "strangeness")
-        new.keep(new.write_part("extremes", "old", old.toArrow()))
-    with pytest.raises(InputError, match=r"old\.\w+\.parquet: has a column 'strangeness' that this version"):
-        store.read(spark, "extremes")
-    assert queries.load_overview(spark, store).extremes
-    assert main(["summarize", str(store.path)]) == 0
-    assert "outlier_score" in store.read(spark, "extremes").columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -24,65 +24,87 @@ from sim.explore.space import Space
 from sim.explore.world import NO_FAULTS, MayHappen
 from sim.run.execution import run
 from tests.sim.explore.test_explore import SYSTEMS
+from tests.tools import check_none
 
 PARTS = 3
 AND_BACK = MayHappen(crashes=1, restarts=True)
 
 
-@pytest.mark.parametrize(("processes", "sends", "states", "transitions"), [(2, 2, 436, 868), (3, 1, 21_385, 72_907)])
-def test_it_finds_the_same(
-    spark: Any, tmp_path: Path, processes: int, sends: int, states: int, transitions: int
-) -> None:
+def check_it_finds_the_same(folder: Path, processes: int, sends: int, states: int, transitions: int) -> None:
     scenario = complete_graph(processes, sends)
-    found = explored(scenario, LocalFolder(tmp_path), own_order=False, parts=PARTS, most_states=100_000).to_json()
+    found = explored(scenario, LocalFolder(folder), own_order=False, parts=PARTS, most_states=100_000).to_json()
     assert (found["states"], found["transitions"]) == (states, transitions)
     assert found == exploration(scenario).to_json()
+
+
+def test_it_finds_the_same(workers_here: Any, tmp_path: Path) -> None:
+    check_it_finds_the_same(tmp_path, 2, 2, 436, 868)
 
 
 class Here(SpreadSearch):
     """Its tasks are carried out by this process, each with a copy of the tables, as workers get it."""
 
-    def results(self, spark: Any, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    def results(self, session: Any, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         own = deepcopy(task)
         return ((part, json.loads(json.dumps(own.carry_out(part)))) for part in parts)
 
 
-@pytest.mark.parametrize("own_order", [False, True])
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_all_kinds_of_steps_are_in_the_tables(tmp_path: Path, name: str, own_order: bool) -> None:
-    scenario = SYSTEMS[name]
-    search = Here(Space(scenario.engine(), own_order=own_order), LocalFolder(tmp_path), PARTS, 100_000)
+def differences(scenario: Scenario, folder: Path, *, own_order: bool = False, may: MayHappen = NO_FAULTS) -> list[str]:
+    """What a search by parts finds that `sim` does not; of each broken check also the shortest run."""
+    folder.mkdir()
+    search = Here(Space(may.engine(scenario), own_order=own_order, may=may), LocalFolder(folder), PARTS, 100_000)
     search.go_on(None)  # type: ignore[arg-type]
-    alone = exploration(scenario, own_order=own_order)
-    assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
+    alone = exploration(scenario, own_order=own_order, may=may)
+    found = [] if Exploration(scenario, search.found, {}).to_json() == alone.to_json() else ["another exploration"]
     for check, (depth, key) in search.found.worst.items():
         path = search.path_to(None, depth, key)  # type: ignore[arg-type]
-        assert run(replayed(scenario, search.space, path)).steps == depth == alone.found.worst[check][0]
+        if not run(replayed(scenario, search.space, path)).steps == depth == alone.found.worst[check][0]:
+            found.append(f"another run to {check}")
+    return found
 
 
-@pytest.mark.parametrize(
-    ("scenario", "may"),
-    [
-        (complete_graph(2, 1), MayHappen(crashes=1)),
-        (complete_graph(2, 1), MayHappen(crashes=2, restarts=True)),
-        (complete_graph(2, 1), MayHappen(losses=1)),
-        (complete_graph(2, 1), MayHappen(crashes=1, losses=1)),
-        (changed(complete_graph(2, 1), "unaligned_barriers", not_fifo=False), MayHappen(losses=2)),
-        (library.load("partition"), MayHappen(losses=1)),
-        (changed(complete_graph(2, 1), "two_markers", not_fifo=False), AND_BACK),
+@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.long("the other order in each system"))])
+def test_all_kinds_of_steps_are_in_the_tables(turn: int, tmp_path: Path) -> None:
+    """Every second system in any order, the others in the order of each process."""
+    check_none(
+        f"{name}: {problem}"
+        for number, (name, scenario) in enumerate(SYSTEMS.items(), turn)
+        for problem in differences(scenario, tmp_path / str(number), own_order=number % 2 == 1)
+    )
+
+
+def with_faults() -> list[tuple[Scenario, MayHappen]]:
+    pair = complete_graph(2, 1)
+    return [
+        (pair, MayHappen(crashes=2, restarts=True)),
+        (pair, MayHappen(crashes=1, losses=1)),
+        (changed(pair, "unaligned_barriers", not_fifo=False), MayHappen(losses=2)),
         (library.load("two_banks"), AND_BACK),
         (library.load("partition"), NO_FAULTS),
-    ],
-)
-def test_faults_are_in_the_tables_too(tmp_path: Path, scenario: Scenario, may: MayHappen) -> None:
+    ]
+
+
+def with_more_faults() -> list[tuple[Scenario, MayHappen]]:
+    pair = complete_graph(2, 1)
+    return [
+        (pair, MayHappen(crashes=1)),
+        (pair, MayHappen(losses=1)),
+        (library.load("partition"), MayHappen(losses=1)),
+        (changed(pair, "two_markers", not_fifo=False), AND_BACK),
+    ]
+
+
+MORE = pytest.mark.long("further faults in explorations by parts")
+
+
+@pytest.mark.parametrize("systems", [with_faults, pytest.param(with_more_faults, marks=MORE)])
+def test_faults_are_in_the_tables_too(systems: Callable[[], list[tuple[Scenario, MayHappen]]], tmp_path: Path) -> None:
     """A crash is a step of a process and of the world at once: a table of each."""
-    search = Here(Space(may.engine(scenario), own_order=False, may=may), LocalFolder(tmp_path), PARTS, 100_000)
-    search.go_on(None)  # type: ignore[arg-type]
-    alone = exploration(scenario, may=may)
-    assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
-    for check, (depth, key) in search.found.worst.items():
-        path = search.path_to(None, depth, key)  # type: ignore[arg-type]
-        assert run(replayed(scenario, search.space, path)).steps == depth == alone.found.worst[check][0]
+    check_none(
+        f"{scenario.name}, {may}: {problem}"
+        for number, (scenario, may) in enumerate(systems())
+        for problem in differences(scenario, tmp_path / str(number), may=may)
+    )
 
 
 def test_states_that_need_more_than_63_bits(tmp_path: Path) -> None:
@@ -96,7 +118,7 @@ def test_states_that_need_more_than_63_bits(tmp_path: Path) -> None:
 
 
 def test_the_command_explores_faults_as_that_of_sim_does(
-    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    workers_here: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = []
     for command, *more in ([main_of_sim], [main, "--parts", "2", "--scratch", str(tmp_path)]):
@@ -116,7 +138,7 @@ def test_the_command_explores_faults_as_that_of_sim_does(
 
 
 def test_the_command_saves_the_shortest_wrong_run(
-    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    workers_here: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     saved = tmp_path / "wrong.toml"
     system = ["--complete", "2", "--sends", "1", "--not-fifo", "--parts", "2", "--scratch", str(tmp_path)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Iterator
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from sim.theory.causality import History
 from sim.theory.surviving import is_gone
 from tests.diagrams.tools import exported, scene
 from tests.pipeline.some_logs import REPEATABLE, Truth, events_of, messages_of, read_log, truths
+from tests.tools import check_none
 
 FORMS = ("csv", "jsonl", "parquet")
 Row = dict[str, Any]
@@ -68,22 +70,37 @@ def refusal(folder: Path, form: str, rows: list[Row]) -> str:
 # --------------------------------------------------------------------------- our own
 
 
-@pytest.mark.parametrize("name", [*library.names(), "nasty"])
-@pytest.mark.parametrize("form", FORMS)
-def test_an_exported_table_comes_back_row_by_row(tmp_path, form, name) -> None:
+def test_an_exported_table_comes_back_row_by_row(tmp_path) -> None:
     """Snapshots, held messages, and labels and bodies with special characters come back unchanged."""
+    check_none(
+        f"{name} as {form}: {problem}"
+        for name in (*library.names(), "nasty")
+        for form in FORMS
+        for problem in not_unchanged(tmp_path, name, form)
+    )
+
+
+def not_unchanged(folder: Path, name: str, form: str) -> Iterator[str]:
+    """What of an exported run is another when it is read."""
     done = scene(name).execution
-    (reading,) = read_all(tmp_path, form, exported(name, form))
-    assert events_of(reading) == done.table
-    assert (reading.pairing, reading.exact, reading.notes) == ("given", True, [])
-    assert reading.count == sum(event.kind in APPLICATION_KINDS for event in done.table)
+    (reading,) = read_all(folder, form, exported(name, form))
+    if events_of(reading) != done.table:
+        yield "other events"
+    if (reading.pairing, reading.exact, reading.notes) != ("given", True, []):
+        yield f"{reading.pairing}, {reading.exact}, {reading.notes}"
+    if reading.count != sum(event.kind in APPLICATION_KINDS for event in done.table):
+        yield f"{reading.count} events"
 
 
-@pytest.mark.parametrize("name", library.names())
-def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path, name) -> None:
+def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path) -> None:
     """The log has recordings as local events; without them, happened-before is the same."""
+    check_none(f"{name}: {problem}" for name in library.names() for problem in other_orders(tmp_path, name))
+
+
+def other_orders(folder: Path, name: str) -> Iterator[str]:
+    """The pairs of events that are ordered in a run and not in its log, or the other way round."""
     done = scene(name).execution
-    reading = read_log(tmp_path, exported(name, "shiviz").decode())
+    reading = read_log(folder, exported(name, "shiviz").decode())
     kinds = {*APPLICATION_KINDS, "record"}
     logged = [event for event in done.events if event.kind in kinds and not is_gone(event)]
     found = History(reading.processes, events_of(reading))
@@ -95,7 +112,8 @@ def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path, name) -> 
             pairs.append((event, found.of[event.process][count[event.process] - 1]))
     for a, again_a in pairs:
         for b, again_b in pairs:
-            assert done.history.happened_before(a, b) == found.happened_before(again_a, again_b)
+            if done.history.happened_before(a, b) != found.happened_before(again_a, again_b):
+                yield f"{a.label} and {b.label}"
 
 
 def test_runs_of_one_table_are_executions_of_their_own(tmp_path) -> None:
@@ -153,19 +171,19 @@ SEND: Row = {"process": "P1", "kind": "send", "channel": "P1->P2", "message_id":
 RECEIVE: Row = {"process": "P2", "kind": "receive", "channel": "P1->P2", "message_id": "m"}
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_what_is_missing_is_filled_in(tmp_path, form) -> None:
+def test_what_is_missing_is_filled_in(tmp_path) -> None:
     """A receive that comes before its send is moved behind it."""
-    rows = events_of(read(tmp_path, form, [RECEIVE, {"process": "P1", "kind": "internal"}, SEND]))
-    found = [
-        (r.row, r.step, r.time, r.process, r.index, r.kind, r.channel, r.peer_index, r.message_id, r.label)
-        for r in rows
-    ]
-    assert found == [
-        (0, 1, 1.0, "P1", 1, "internal", None, None, None, "P1.1"),
-        (1, 2, 2.0, "P1", 2, "send", "P1->P2", 1, 0, "P1.2"),
-        (2, 3, 3.0, "P2", 1, "receive", "P1->P2", 2, 0, "P2.1"),
-    ]
+    for form in FORMS:
+        rows = events_of(read(tmp_path, form, [RECEIVE, {"process": "P1", "kind": "internal"}, SEND]))
+        found = [
+            (r.row, r.step, r.time, r.process, r.index, r.kind, r.channel, r.peer_index, r.message_id, r.label)
+            for r in rows
+        ]
+        assert found == [
+            (0, 1, 1.0, "P1", 1, "internal", None, None, None, "P1.1"),
+            (1, 2, 2.0, "P1", 2, "send", "P1->P2", 1, 0, "P1.2"),
+            (2, 3, 3.0, "P2", 1, "receive", "P1->P2", 2, 0, "P2.1"),
+        ], form
 
 
 def test_channels_follow_from_ids_and_others_are_unknown(tmp_path) -> None:
@@ -242,17 +260,23 @@ BAD: dict[str, tuple[list[Row], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("case", BAD)
-def test_a_contradiction_names_its_row(tmp_path, form, case) -> None:
-    rows, words = BAD[case]
-    refused = refusal(tmp_path, form, rows)
-    assert "some." + form in refused
-    for word in words:
-        row = word.removeprefix(":")
-        if word != row:  # the row as the format names it
-            word = {"csv": f".csv:{int(row) + 1}", "jsonl": f".jsonl:{row}", "parquet": f"row {row}"}[form]
-        assert word in refused, refused
+def test_a_contradiction_names_its_row(tmp_path) -> None:
+    check_none(
+        f"{case} as {form}: {refused!r} lacks {word!r}"
+        for case, (rows, words) in BAD.items()
+        for form in FORMS
+        for refused in [refusal(tmp_path, form, rows)]
+        for word in [f"some.{form}", *(in_form(form, word) for word in words)]
+        if word not in refused
+    )
+
+
+def in_form(form: str, word: str) -> str:
+    """A word of a sentence; a row, such as :2, as the format names it."""
+    row = word.removeprefix(":")
+    if row == word:
+        return word
+    return {"csv": f".csv:{int(row) + 1}", "jsonl": f".jsonl:{row}", "parquet": f"row {row}"}[form]
 
 
 def test_more_receives_than_sends_on_a_channel_are_refused(tmp_path) -> None:
@@ -260,24 +284,25 @@ def test_more_receives_than_sends_on_a_channel_are_refused(tmp_path) -> None:
     assert "some.csv:4: receives more messages from P1->P2 than are sent" in refusal(tmp_path, "csv", rows)
 
 
-@pytest.mark.parametrize(
-    ("form", "content", "words"),
-    [
-        ("jsonl", b'{"process": "a"', ["some.jsonl:1: is no JSON"]),
-        ("jsonl", b"[1]\n", ["some.jsonl:1: [1] is no row"]),
-        ("jsonl", b"\n", ["has no rows"]),
-        ("csv", b"", ["some.csv:1", "no column process"]),
-        ("csv", b"process,kind,channel\n", ["has no rows"]),
-        ("csv", b"process,kind,channel,kind\na,send,a->b,\n", ["names a column twice"]),
-        ("csv", b"process,kind,channel\na,send\n", ["some.csv:2: has 2 cells; a record has 3"]),
-        ("csv", b'process,kind,channel\na,send,"a->b\nb,internal,\n', ["some.csv:2", "is none"]),
-        ("parquet", b"PAR1 and no more", ["is cut off or no Parquet file"]),
-    ],
-)
-def test_a_damaged_file_is_refused(tmp_path, form, content, words) -> None:
-    with pytest.raises(InputError) as refused:
-        read_all(tmp_path, form, content)
-    assert all(word in str(refused.value) for word in words), refused.value
+DAMAGED = [
+    ("jsonl", b'{"process": "a"', "some.jsonl:1: is no JSON"),
+    ("jsonl", b"[1]\n", "some.jsonl:1: [1] is no row"),
+    ("jsonl", b"\n", "has no rows"),
+    ("csv", b"", "some.csv:1: has no column process"),
+    ("csv", b"process,kind,channel\n", "has no rows"),
+    ("csv", b"process,kind,channel,kind\na,send,a->b,\n", "names a column twice"),
+    ("csv", b"process,kind,channel\na,send\n", "some.csv:2: has 2 cells; a record has 3"),
+    ("csv", b'process,kind,channel\na,send,"a->b\nb,internal,\n', "some.csv:2: "),
+    ("csv", b'process,kind,channel\na,send,"a->b\nb,internal,\n', "is none"),
+    ("parquet", b"PAR1 and no more", "is cut off or no Parquet file"),
+]
+
+
+def test_a_damaged_file_is_refused(tmp_path) -> None:
+    for form, content, words in DAMAGED:
+        with pytest.raises(InputError) as refused:
+            read_all(tmp_path, form, content)
+        assert words in str(refused.value), (form, content)
 
 
 def test_a_truncated_parquet_file_is_refused_wherever_it_is_cut(tmp_path) -> None:
@@ -303,10 +328,10 @@ def test_a_line_without_end_is_the_trouble_of_its_run_alone(tmp_path, monkeypatc
     assert formats.find(form).read(third).messages == 1
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_table_of_more_rows_than_a_worker_holds_is_refused(tmp_path, monkeypatch, form) -> None:
+def test_a_table_of_more_rows_than_a_worker_holds_is_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(log_format, "MOST_ROWS", 1)
-    assert "an execution of 2 rows or more; use at most 1" in refusal(tmp_path, form, [SEND, RECEIVE])
+    for form in FORMS:
+        assert "an execution of 2 rows or more; use at most 1" in refusal(tmp_path, form, [SEND, RECEIVE]), form
 
 
 def test_row_groups_are_read_where_runs_lie_in_them(tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""A client for the ports between Spark's driver and executors, and what all jobs come to."""
+"""What all jobs come to without Spark, and a client for the ports between Spark's driver and executors."""
 
 from __future__ import annotations
 
@@ -9,19 +9,38 @@ from typing import Any
 import pytest
 from pyspark.java_gateway import launch_gateway
 
-from tests.pipeline.some_jobs import COUNTS, LOG, STATES, all_jobs, outcome
+from pipeline.ensembles.run import run_ensemble
+from pipeline.store.folder import Store
+from tests.pipeline.some_ensembles import LONG, begin
+from tests.pipeline.some_jobs import LOG, STATES, Outcome, all_jobs, outcome
+from tests.pipeline.without_spark import no_spark
 
 
 @pytest.fixture(scope="session")
-def done_here(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A folder in which all jobs were carried out on the local Spark, and the log that was read."""
-    folder = tmp_path_factory.mktemp("here")
-    log = folder / "a.log"
-    log.write_text(LOG)
-    assert all_jobs(folder, log) == STATES
-    here = outcome(folder)
-    assert all(len(here[f"{name}/{table}"]) == count for name, own in COUNTS.items() for table, count in own.items())
-    return folder, log
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log that `all_jobs` reads."""
+    path = tmp_path_factory.mktemp("log") / "a.log"
+    path.write_text(LOG)
+    return path
+
+
+@pytest.fixture(scope="session")
+def expected(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """What this process makes of all jobs, without Spark."""
+    folder = tmp_path_factory.mktemp("alone")
+    with no_spark():
+        states = all_jobs(folder, log)
+    assert states == STATES
+    return outcome(folder, states, has_summaries=False)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The ensemble LONG, whose runs this process has carried out, without Spark."""
+    store, grid = begin(tmp_path_factory.mktemp("undisturbed"), *LONG)
+    with no_spark() as session:
+        run_ensemble(session, store, grid)
+    return store
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 240.0
+from tests.waiting import until
 
 
 def descendants(pid: int) -> list[int]:
@@ -28,15 +27,12 @@ def descendants(pid: int) -> list[int]:
 
 
 def wait_until(is_so: Callable[[], object]) -> None:
-    """Waits until something is so, and fails if it takes far too long."""
-    end = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end, "this has not come about"
-        time.sleep(0.02)
+    """Waits until something is so that takes as long as a start of Spark."""
+    until(is_so, seconds=120.0)
 
 
 def wait_until_gone(pids: list[int]) -> None:
-    wait_until(lambda: not any(map(is_running, pids)))
+    until(lambda: not any(map(is_running, pids)), "these processes end")
 
 
 def is_running(pid: int) -> bool:

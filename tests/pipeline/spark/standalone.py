@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import sysconfig
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,8 +23,8 @@ import pyspark
 from pipeline.spark.java import find_java
 from pipeline.spark.local_server import free_port
 from pipeline.spark.preparing import NEEDED
-from tests.pipeline.spark.processes import PATIENCE_S, wait_until
 from tests.tools import QUICK_JAVA
+from tests.waiting import until
 
 WORKERS = 2
 MEMORY_MB = 512  # of an executor
@@ -42,7 +41,7 @@ class Cluster:
 
     def environment(self, **more: str) -> dict[str, str]:
         """The environment of a program with a session of the cluster, such as a notebook's."""
-        return {**_environment(), "PYSPARK_PYTHON": sys.executable, **more}
+        return environment_of_users(**more)
 
 
 @contextmanager
@@ -63,7 +62,7 @@ def standalone_cluster(folder: Path, hidden: Path | None = None, **environment: 
             started.append(_start(place, {**own, **mine}, "worker.Worker", *words, before=_without(hidden)))
         for number in range(WORKERS):
             _told(folder / f"worker-{number}", "(Successfully registered)")
-        yield Cluster(url, _conf())
+        yield Cluster(url, settings_of_users())
     finally:
         for process in started:
             os.killpg(process.pid, signal.SIGKILL)  # a worker's executors are of its group
@@ -80,7 +79,7 @@ def connect_server(cluster: Cluster, folder: Path) -> Iterator[str]:
     own = {**cluster.environment(), "JAVA_HOME": str(find_java(folder).home)}
     process = _start(folder / "connect", own, "SparkSubmit", "--master", cluster.url, *words, "--class", name)
     try:
-        wait_until(lambda: process.poll() is not None or _listens(port))
+        until(lambda: process.poll() is not None or _listens(port), "the Connect server listens")
         assert process.poll() is None, (folder / "connect" / "log").read_text(errors="replace")
         yield f"sc://127.0.0.1:{port}"
     finally:
@@ -141,16 +140,16 @@ def _start(
 
 def _told(place: Path, pattern: str) -> str:
     """What a master or worker says in its log, once it says it."""
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        found = re.search(pattern, (place / "log").read_text(errors="replace"))
-        if found:
-            return found[1]
-        time.sleep(0.05)
-    raise AssertionError((place / "log").read_text(errors="replace"))
+    return until(lambda: re.search(pattern, (place / "log").read_text(errors="replace")), f"{place.name}: {pattern}")[1]
 
 
-def _conf() -> dict[str, str]:
+def environment_of_users(**more: str) -> dict[str, str]:
+    """The environment of a program of a user with a classic session."""
+    return {**_environment(), "PYSPARK_PYTHON": sys.executable, **more}
+
+
+def settings_of_users() -> dict[str, str]:
+    """The settings of a classic session of a user."""
     return {
         "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
         "spark.executor.memory": f"{MEMORY_MB}m", "spark.sql.shuffle.partitions": "2", "spark.log.level": "ERROR",

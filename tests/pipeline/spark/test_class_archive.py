@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,13 @@ def test_it_is_used_as_long_as_it_is_whole_and_this_users_alone(java: Java, arch
 
 
 def test_a_java_that_cannot_use_it_starts_without_it(java: Java, archive: Path) -> None:
+    command = [java.home / "bin" / "java", *class_archive.options(java), "-version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert str(archive) in str(command) and "version" in done.stderr and "rror" not in done.stderr
+
+
+@pytest.mark.long("a Spark whose archive of classes is damaged")
+def test_a_spark_that_cannot_use_it_starts_without_it(java: Java, archive: Path) -> None:
     server = Server()
     try:
         assert str(archive) in (server.scratch / "conf.properties").read_text()

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pyspark.errors import PySparkException
-from pyspark.sql.connect import udf
 
-from pipeline.ensembles.run import complete_ensemble, run_ensemble
-from pipeline.spark import interrupting, preparing, restarting, spark_session
+from pipeline.ensembles.run import complete_ensemble
+from pipeline.spark import interrupting, restarting, spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.losses import SparkLost, in_one_sentence
@@ -25,15 +21,18 @@ from pipeline.spark.restarting import MOST_RESTARTS, ask, carried_out
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from tests.pipeline.some_ensembles import LONG, begin, content
-from tests.pipeline.spark.processes import PATIENCE_S, descendants, java_of, wait_until, wait_until_gone
+from tests.pipeline.spark.processes import descendants, java_of, wait_until, wait_until_gone
+from tests.tools import QUICK_JAVA
+from tests.waiting import budget_s, until
 
 pytestmark = pytest.mark.skipif("SPARK_REMOTE" in os.environ, reason="what is killed here has to be our own")
 
 
 @pytest.fixture(scope="module")
-def own_spark(spark: Any) -> Iterator[None]:
-    """A Spark for the tests of this file, which kill it. `spark` stays for all others."""
+def own_spark() -> Iterator[None]:
+    """A Spark for the tests of this file, which kill it."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", QUICK_JAVA)
         patch.setattr(spark_session, "_STATE", spark_session._State())
         yield
         spark_session.stop()
@@ -49,14 +48,42 @@ def kill(pids: list[int]) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_an_ensemble_is_completed_though_spark_is_killed_as_it_runs_and_again_as_it_starts(
-    own_spark: None, spark: Any, tmp_path: Path
+def test_an_ensemble_is_completed_though_spark_is_killed_and_a_loss_between_questions_is_found_out(
+    own_spark: None, undisturbed: Store, tmp_path: Path
 ) -> None:
-    undisturbed, grid = begin(tmp_path / "undisturbed", *LONG)
-    run_ensemble(spark, undisturbed, grid)
-    store, _ = begin(tmp_path / "killed", *LONG)
+    store, grid = begin(tmp_path / "killed", *LONG)
     done: list[int] = []
     work = in_background(lambda: complete_ensemble(store, grid, lambda count, _: done.append(count)))
+    wait_until(lambda: store.has("runs"))
+    first = server_process()
+    left = [first, *descendants(first)]
+    kill(java_of(first))
+    work.result(budget_s(120.0))
+    assert server_process() not in (0, first)
+    assert store.status == "complete"
+    assert content(store) == content(undisturbed)
+    assert done.count(0) == 1, "it went on, and did not begin anew"
+    check_that_a_loss_is_found_out(left)
+
+
+def check_that_a_loss_is_found_out(left: list[int]) -> None:
+    """Nobody asks Spark anything when it is killed. No process remains, of those in `left` neither, and no file."""
+    left = [*left, server_process(), *descendants(server_process())]
+    scratch = spark_session._STATE.server.scratch
+    assert spark_session.is_warm() and spark_session.loss() is None
+    kill(java_of(server_process()))
+    wait_until(lambda: not spark_session.is_warm())
+    assert spark_session.loss() == "Spark has ended: it was killed, as happens when memory runs out"
+    assert not scratch.exists()
+    wait_until_gone(left)
+
+
+@pytest.mark.long("Spark killed as it runs and again as it starts, and in the middle of a question")
+def test_so_it_is_though_spark_is_killed_again_as_it_starts(
+    own_spark: None, undisturbed: Store, tmp_path: Path
+) -> None:
+    store, grid = begin(tmp_path / "killed", *LONG)
+    work = in_background(lambda: complete_ensemble(store, grid))
     wait_until(lambda: store.has("runs"))
     first = server_process()
     left = [first, *descendants(first)]
@@ -65,10 +92,9 @@ def test_an_ensemble_is_completed_though_spark_is_killed_as_it_runs_and_again_as
     second = server_process()
     left += [second, *descendants(second)]
     kill([second])
-    work.result(PATIENCE_S)
+    work.result(budget_s(120.0))
     assert store.status == "complete"
     assert content(store) == content(undisturbed)
-    assert done.count(0) == 1, "it went on, and did not begin anew"
     wait_until_gone(left)
 
 
@@ -77,29 +103,21 @@ def waits_for(folder: Path) -> Any:
 
     def wait(batches: Any) -> Any:
         (folder / "begun").touch()
-        while not (folder / "go on").exists():
-            time.sleep(0.05)
+        until((folder / "go on").exists, "it may go on", 120.0)
         yield from batches
 
     return wait
 
 
-def test_a_question_is_asked_again_and_a_loss_between_questions_is_found_out(own_spark: None, tmp_path: Path) -> None:
+@pytest.mark.long("Spark killed as it runs and again as it starts, and in the middle of a question")
+def test_a_question_is_asked_again(own_spark: None, tmp_path: Path) -> None:
     answer = in_background(lambda: ask(lambda spark: spark.range(5).mapInArrow(waits_for(tmp_path), "id long").count()))
     wait_until((tmp_path / "begun").exists)
     asked = server_process()
     kill([asked])
     wait_until(lambda: server_process() != asked)
     (tmp_path / "go on").touch()
-    assert answer.result(PATIENCE_S) == 5
-    left = [server_process(), *descendants(server_process())]
-    scratch = spark_session._STATE.server.scratch
-    assert spark_session.is_warm() and spark_session.loss() is None
-    kill(java_of(server_process()))
-    wait_until(lambda: not spark_session.is_warm())
-    assert spark_session.loss() == "Spark has ended: it was killed, as happens when memory runs out"
-    assert not scratch.exists()
-    wait_until_gone(left)
+    assert answer.result(budget_s(120.0)) == 5
 
 
 # ------------------------------------------------------------------ without a server
@@ -120,7 +138,7 @@ class Session:
 
     def interruptTag(self, tag: str) -> list[str]:
         """As a Spark that hangs: it does not answer before it is ended."""
-        threading.Event().wait(PATIENCE_S)
+        threading.Event().wait(budget_s())
         return []
 
 
@@ -137,7 +155,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> list[Session]:
     return made
 
 
-def lost(spark: Any, report: Any) -> None:
+def lost(session: Any, report: Any) -> None:
     raise SparkLost("Spark has ended")
 
 
@@ -148,7 +166,7 @@ def test_after_three_restarts_without_progress_it_is_given_up(sessions: list[Ses
 
 
 def test_with_progress_it_is_not_given_up(sessions: list[Session]) -> None:
-    def a_step(spark: Any, report: Any) -> str:
+    def a_step(session: Any, report: Any) -> str:
         report(len(sessions), 9)
         if len(sessions) < 9:
             raise SparkLost("Spark has ended")
@@ -209,8 +227,8 @@ def test_a_spark_that_does_not_stop_when_told_to_is_ended(monkeypatch: pytest.Mo
     ended: list[Any] = []
     over, stop = threading.Event(), threading.Event()
 
-    def lose(spark: Any, why: str) -> None:
-        ended.append((spark, why))
+    def lose(session: Any, why: str) -> None:
+        ended.append((session, why))
         over.set()
 
     monkeypatch.setattr(interrupting.spark_session, "lose", lose)
@@ -218,7 +236,7 @@ def test_a_spark_that_does_not_stop_when_told_to_is_ended(monkeypatch: pytest.Mo
     hung: Any = Session()
     stop.set()
     with interrupted_by(stop, hung):
-        assert over.wait(PATIENCE_S)
+        assert over.wait(budget_s())
     assert ended == [(hung, "it did not stop when it was told to")]
 
 
@@ -246,32 +264,18 @@ pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Py
 3.9 than that in driver: 3.11, PySpark cannot run with different minor versions.
 Please check environment variables PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON are correctly set.
 """
+CAUSES = {
+    "ModuleNotFoundError: No module named 'pyarrow'\n": r"lack pyarrow: install it there \(docs/cluster",
+    MISMATCH: r"workers have Python 3\.9, and this is Python 3\.11: both need the same, to the second",
+    "ValueError: the cause\n\nJVM stacktrace: ...": r"^big: Spark gave up \(ValueError: the cause\)$",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (WORKER + "ModuleNotFoundError: No module named 'pyarrow'\n", r"lack pyarrow: install it there \(docs/cluster"),
-        (WORKER + MISMATCH, r"workers have Python 3\.9, and this is Python 3\.11: both need the same, to the second"),
-        (WORKER + "ValueError: the cause\n\nJVM stacktrace: ...", r"^big: Spark gave up \(ValueError: the cause\)$"),
-    ],
-)
-def test_the_cause_on_a_worker_is_not_cut_off(text: str, words: str) -> None:
+def test_the_cause_on_a_worker_is_not_cut_off() -> None:
     spark: Any = Session()
-    with pytest.raises(InputError, match=words), in_one_sentence(spark, "big: "):
-        raise PySparkException(text)
-
-
-def test_what_workers_lack_is_said_before_any_job(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "NEEDED", (*preparing.NEEDED, "no_such_package"))
-    with pytest.raises(InputError, match=r"Spark's workers lack no_such_package: install it there"):
-        preparing.prepare(spark)
-
-
-def test_a_worker_of_another_python_is_told_of(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(udf, "sys", SimpleNamespace(version_info=(3, 99)))
-    with pytest.raises(InputError, match=rf"workers have Python 3\.{sys.version_info[1]}, and this is Python 3\.99"):
-        preparing.prepare(spark)
+    for text, words in CAUSES.items():
+        with pytest.raises(InputError, match=words), in_one_sentence(spark, "big: "):
+            raise PySparkException(WORKER + text)
 
 
 # ------------------------------------------------------------------ Ctrl-C is Ctrl-C, a failure is not
@@ -280,7 +284,7 @@ def test_a_worker_of_another_python_is_told_of(spark: Any, monkeypatch: pytest.M
 def test_a_failure_that_ctrl_c_brings_about_is_ctrl_c(sessions: list[Session]) -> None:
     """PySpark tells Spark of the Ctrl-C. Where that fails, it raises that failure instead."""
 
-    def work(spark: Any, report: Any) -> None:
+    def work(session: Any, report: Any) -> None:
         try:
             raise KeyboardInterrupt
         except KeyboardInterrupt:
@@ -292,7 +296,7 @@ def test_a_failure_that_ctrl_c_brings_about_is_ctrl_c(sessions: list[Session]) -
 
 
 def test_a_failure_without_ctrl_c_is_none(sessions: list[Session]) -> None:
-    def work(spark: Any, report: Any) -> None:
+    def work(session: Any, report: Any) -> None:
         raise PySparkException("KeyboardInterrupt in a worker")
 
     with pytest.raises(InputError, match="Spark gave up"):

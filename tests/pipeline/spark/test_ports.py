@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql.connect.session import SparkSession
 
 from pipeline.spark import spark_session
+from pipeline.spark.connecting import connect
 from pipeline.spark.local_server import Server
+from sim.core.errors import InputError
 from tests.pipeline.spark.processes import command_of, descendants, is_let_in, java_of, ports_of
+from tests.waiting import apart
 
 pytestmark = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="there is no /proc/net to look at")
 
@@ -37,6 +41,11 @@ def server(spark: Any) -> Server:
     return spark_session._STATE.server
 
 
+def test_a_session_is_started_once(spark: Any) -> None:
+    assert spark_session.is_warm()
+    assert spark_session.session() is spark
+
+
 def test_all_ports_are_on_the_loopback_address(server: Server) -> None:
     ports = ports_of([server._process.pid, *descendants(server._process.pid)])
     assert server.port in ports
@@ -46,8 +55,9 @@ def test_all_ports_are_on_the_loopback_address(server: Server) -> None:
 
 def test_without_the_secret_no_port_of_java_lets_a_client_in(server: Server, probe: Any) -> None:
     ports = ports_of(java_of(server._process.pid))
-    assert [port for port in ports if is_let_in(probe, port)] == []
-    wrong = {"authenticate": "true", "network_crypto_enabled": "true", "authenticate_secret": "a guess"}
+    soon = {"rpc_lookupTimeout": "5s"}  # some ports do not answer at all
+    assert [port for port in ports if is_let_in(probe, port, **soon)] == []
+    wrong = {**soon, "authenticate": "true", "network_crypto_enabled": "true", "authenticate_secret": "a guess"}
     assert [port for port in ports if is_let_in(probe, port, **wrong)] == []
 
 
@@ -72,3 +82,12 @@ def test_secrets_are_where_only_this_user_reads_them(server: Server) -> None:
     commands = [word for pid in descendants(server._process.pid) for word in command_of(pid)]
     log = (server.scratch / "server.log").read_text()
     assert not any(secret in text for secret in secrets for text in (*commands, log))
+
+
+def test_a_client_without_the_token_is_refused_and_no_function_of_spark_asks_it_later(server: Server) -> None:
+    def refused() -> object:
+        with pytest.raises(InputError, match="no Spark answers"):
+            connect(f"sc://localhost:{server.port}", retries=0)
+        return SparkSession.getActiveSession()
+
+    assert apart(refused) is None

@@ -30,6 +30,7 @@ def command(scratch: Path, *words: object) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.long("SIGTERM in the middle of an ensemble of a command with a Spark of its own")
 def test_sigterm_stops_an_ensemble_and_its_folder_says_so(scratch: Path, tmp_path: Path) -> None:
     (given, parameters), out = LONG, tmp_path / "out"
     options = [f"--{option}={text}" for option, text in {**given, "runs": "100000"}.items()]

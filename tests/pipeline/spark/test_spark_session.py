@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -10,25 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.spark import java, spark_session
+from pipeline.spark import java
 from pipeline.spark.connecting import connect
 from pipeline.spark.local_server import Server
 from sim.core.errors import InputError
 from tests.pipeline.spark.processes import descendants, java_of, python_workers, wait_until_gone
-from tests.tools import ROOT
-
-
-def test_a_session_is_started_once(spark) -> None:
-    assert spark_session.is_warm()
-    assert spark_session.session() is spark
-
-
-def test_a_client_without_the_token_is_refused(spark) -> None:
-    server = spark_session._STATE.server
-    if server is None:
-        pytest.skip("SPARK_REMOTE names a server that is not our own")
-    with pytest.raises(InputError, match="no Spark answers"):
-        connect(f"sc://localhost:{server.port}", retries=0)
+from tests.tools import QUICK_JAVA, ROOT
 
 
 def test_a_server_that_accepts_and_never_answers_is_given_up() -> None:
@@ -50,20 +38,21 @@ def test_where_nobody_listens_is_known_at_once() -> None:
 
 
 ORPHAN = """
-import logging, os, threading, time
+import logging, threading
+from pathlib import Path
 logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.FileHandler(LOG)])
 from pipeline.spark.connecting import connect
 from pipeline.spark.local_server import Server
+from tests.waiting import until
 server = Server(bundled_java=True)
 server.wait()
 spark = connect(server.url, retries=0, patience_s=180)
 def busy(batches):
-    open(LOG + "-busy", "w").close()
-    time.sleep(600)
+    Path(LOG + "-busy").touch()
+    threading.Event().wait()
     yield from batches
 threading.Thread(target=lambda: spark.range(5).mapInArrow(busy, "id long").count()).start()
-while not os.path.exists(LOG + "-busy"):
-    time.sleep(0.05)
+until(Path(LOG + "-busy").exists, "a worker is busy", 120.0)
 print(server._process.pid, server.scratch, flush=True)
 """
 
@@ -71,8 +60,9 @@ print(server._process.pid, server.scratch, flush=True)
 def test_the_bundled_java_serves_and_the_server_ends_with_its_owner(tmp_path) -> None:
     """Its owner is killed with SIGKILL while workers are busy; neither processes nor files may remain."""
     log = tmp_path / "log"
-    script = f"LOG = {str(log)!r}\n{ORPHAN}"
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT) as owner:
+    command = [sys.executable, "-c", f"LOG = {str(log)!r}\n{ORPHAN}"]
+    environment = {**os.environ, "JAVA_TOOL_OPTIONS": QUICK_JAVA}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment) as owner:
         assert owner.stdout is not None
         pid, scratch = owner.stdout.readline().split()
         children = descendants(int(pid))
@@ -100,13 +90,14 @@ def fake_java(folder: Path, script: str) -> Path:
     return folder / "jdk"
 
 
-@pytest.mark.parametrize(("number", "used"), [("17.0.1", True), ("21", True), ("11.0.2", False), ("1.8.0_202", False)])
-def test_an_old_java_is_passed_over(monkeypatch, tmp_path, number: str, used: bool) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, f"echo 'openjdk version \"{number}\"' >&2")))
+def test_an_old_java_is_passed_over(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin" if not Path("/usr/bin/java").exists() else str(tmp_path))
-    found = java.find_java(tmp_path / "scratch")
-    assert (found.home == tmp_path / "jdk") == used
-    assert ("bundled" in found.words) != used
+    for number, used in (("17.0.1", True), ("21", True), ("16.0.2", False), ("11.0.2", False), ("1.8.0_202", False)):
+        folder = tmp_path / number
+        monkeypatch.setenv("JAVA_HOME", str(fake_java(folder, f"echo 'openjdk version \"{number}\"' >&2")))
+        found = java.find_java(folder / "scratch")
+        assert (found.home == folder / "jdk") == used, number
+        assert ("bundled" in found.words) != used, number
 
 
 def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:

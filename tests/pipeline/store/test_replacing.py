@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow
@@ -127,13 +127,17 @@ def interrupt() -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("number", (0, 4, 5, 9, 11, 14))  # of 15
-def test_interrupted_at_a_step(root: str, number: int) -> None:
-    store = begun(f"{root}/{number}")
-    at = At(store.place, number, interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        replace(store, NEW)
-    check_whole_and_go_on(store.address, at.put)
+OTHERS = pytest.param((0, 9, 11), marks=pytest.mark.long("interrupted at further steps of replacing tables"))
+
+
+@pytest.mark.parametrize("numbers", [(4, 5, 14), OTHERS])  # of 15
+def test_interrupted_at_a_step(root: str, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        store = begun(f"{root}/{number}")
+        at = At(store.place, number, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            replace(store, NEW)
+        check_whole_and_go_on(store.address, at.put)
 
 
 def test_an_answer_that_is_lost_loses_no_table(root: str) -> None:

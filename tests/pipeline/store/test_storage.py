@@ -19,6 +19,7 @@ from pipeline.store.storage import Storage
 from pipeline.store.tables import Written
 from sim.core.errors import InputError
 from tests.pipeline.s3 import BUCKET, losing, s3
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +97,13 @@ def test_it_is_made_once_and_written_by_one(address: str, monkeypatch: pytest.Mo
 def test_a_lock_is_written_anew_while_its_holder_lives(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage_lock, "PULSE_S", 0.01)
     store = Store.create(address, "ensemble", {})
-    first = store.place.filesystem.get_file_info(store.place.inside(LOCK)).mtime_ns
     assert isinstance(store.place, Storage)
-    while store.place.filesystem.get_file_info(store.place.inside(LOCK)).mtime_ns == first:
-        pass
+
+    def written() -> int:
+        return store.place.filesystem.get_file_info(store.place.inside(LOCK)).mtime_ns
+
+    first = written()
+    until(lambda: written() != first, "the lock is written anew")
     store.finish()
     assert LOCK not in store.place.names()
 
@@ -144,6 +148,7 @@ def test_what_is_an_address_and_what_is_a_path(tmp_path, monkeypatch: pytest.Mon
     assert list(tmp_path.iterdir()) == [], "no folder is called s4:"
 
 
+@pytest.mark.slow
 def test_a_storage_that_is_gone_is_told_in_a_sentence() -> None:
     with s3():
         store = Store.create(f"s3://{BUCKET}/gone", "ensemble", {})

@@ -17,7 +17,7 @@ from pipeline.store.data_root import data_root, folder_path
 from pipeline.store.folder import Store
 from pipeline.store.local_folder import LocalFolder
 from pipeline.store.manifest import FORMAT
-from pipeline.store.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, spark_schema
+from pipeline.store.schema import TABLES, arrow_schema
 from pipeline.store.tables import GENERATIONS, Tables, Written
 from sim import VERSION
 from sim.core.errors import InputError
@@ -55,10 +55,10 @@ def test_a_part_that_is_not_finished_is_not_seen(store) -> None:
     assert store.count("events") == 1
 
 
-def test_a_part_written_again_takes_the_place_of_the_first(store, spark) -> None:
+def test_a_part_written_again_takes_the_place_of_the_first(store, workers_here) -> None:
     store.write_part("events", "chunk-0", events(0, 1))
     store.write_part("events", "chunk-0", events(0, 1))
-    assert store.read(spark, "events").count() == 2
+    assert store.read(workers_here, "events").toArrow().num_rows == 2
     assert [path.name for path in (store.path / "events").iterdir()] == ["chunk-0.parquet"]
 
 
@@ -149,49 +149,47 @@ def test_a_file_in_the_place_of_a_folder(tmp_path) -> None:
         Store.open(tmp_path / "file")
 
 
-def test_a_part_that_is_cut_off_is_named(store, spark) -> None:
+def test_a_part_that_is_cut_off_is_named(store, workers_here) -> None:
     store.write_part("events", "chunk-0", events(0))
     store.write_part("events", "chunk-1", events(1))
     part = (store.path / "events") / "chunk-1.parquet"
     part.write_bytes(part.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"chunk-1\.parquet: is cut off or no Parquet file"):
-        store.read(spark, "events")
+        store.read(workers_here, "events")
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (lambda t: t.append_column("colour", pyarrow.array(["red"])), "a column 'colour' that this version"),
-        (lambda t: t.drop_columns(["peer_index"]), "has no column 'peer_index'"),
-        (lambda t: t.set_column(5, "index", pyarrow.array(["one"])), "column 'index' is string; it has to be int32"),
-    ],
-)
-def test_columns_that_are_not_those_of_the_event_table(store, spark, change, sentence: str) -> None:
-    store.write_part("events", "chunk-0", change(events(0)))
-    with pytest.raises(InputError, match=sentence):
-        store.read(spark, "events")
+WRONG = [
+    (lambda t: t.append_column("colour", pyarrow.array(["red"])), "a column 'colour' that this version"),
+    (lambda t: t.drop_columns(["peer_index"]), "has no column 'peer_index'"),
+    (lambda t: t.set_column(5, "index", pyarrow.array(["one"])), "column 'index' is string; it has to be int32"),
+]
 
 
-def test_a_table_that_is_not_there(store, spark) -> None:
+def test_columns_that_are_not_those_of_the_event_table(store, workers_here) -> None:
     with pytest.raises(InputError, match="holds no events; "):
-        store.read(spark, "events")
+        store.read(workers_here, "events")
+    for change, sentence in WRONG:
+        store.write_part("events", "chunk-0", change(events(0)))
+        with pytest.raises(InputError, match=sentence):
+            store.read(workers_here, "events")
 
 
-@pytest.mark.parametrize(
-    ("form", "version", "right"),
-    [(FORMAT + 1, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")],
-)
-def test_the_manifest_of_another_version_is_refused_by_that_name(store, form: int, version: str, right: str) -> None:
-    store.update_manifest(format=form, version=version)
-    with pytest.raises(InputError, match=f"made by version {version}; this is {VERSION}: {right}"):
-        Store.open(store.path)
+def test_the_manifest_of_another_version_is_refused_by_that_name(tmp_path) -> None:
+    for form, version, right in (
+        (FORMAT + 1, "9.0", "update this one"),
+        (1, "0.1.0", "use that one, or make the folder anew"),
+    ):
+        store = Store.create(tmp_path / version, "ensemble", {})
+        store.update_manifest(format=form, version=version)
+        with pytest.raises(InputError, match=f"made by version {version}; this is {VERSION}: {right}"):
+            Store.open(store.path)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"format": "one"}'])
-def test_a_damaged_manifest(store, text: str) -> None:
-    (store.path / "manifest.json").write_text(text)
-    with pytest.raises(InputError, match=r"manifest.json: .*delete the folder"):
-        Store.open(store.path)
+def test_a_damaged_manifest(store) -> None:
+    for text in ("{", "[]", '{"format": "one"}'):
+        (store.path / "manifest.json").write_text(text)
+        with pytest.raises(InputError, match=r"manifest.json: .*delete the folder"):
+            Store.open(store.path)
 
 
 def test_whoever_writes_a_folder_is_seen_while_it_does(store) -> None:
@@ -243,11 +241,11 @@ def test_a_manifest_of_a_version_that_knew_no_locks_is_read(tmp_path) -> None:
     assert Store(tmp_path).status == "stopped"
 
 
-@pytest.mark.parametrize("name", ["", "..", ".", "../elsewhere", "/etc", "a/b", "a b", ".hidden", "_x", "x" * 81, "ä"])
-def test_a_name_cannot_lead_out_of_the_data_root(name: str, monkeypatch, tmp_path) -> None:
+def test_a_name_cannot_lead_out_of_the_data_root(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="is no name of a data folder"):
-        folder_path(name)
+    for name in ("", "..", ".", "../elsewhere", "/etc", "a/b", "a b", ".hidden", "_x", "x" * 81, "ä"):
+        with pytest.raises(InputError, match="is no name of a data folder"):
+            folder_path(name)
 
 
 def test_nor_can_a_link(monkeypatch, tmp_path) -> None:
@@ -258,13 +256,3 @@ def test_nor_can_a_link(monkeypatch, tmp_path) -> None:
     with pytest.raises(InputError, match="is no name of a data folder"):
         folder_path("link")
     assert folder_path("bank-8.2") == data_root() / "bank-8.2"
-
-
-def test_spark_and_arrow_have_the_same_columns(spark) -> None:
-    for types in (*TABLES.values(), CUT_TYPES):
-        frame = spark.createDataFrame([], spark_schema(types))
-        assert frame.toArrow().schema.names == arrow_schema(types).names
-        assert [str(field.type) for field in frame.toArrow().schema] == [
-            str(field.type).replace("item: ", "element: ") for field in arrow_schema(types)
-        ]
-    assert "consistency" in RUN_TYPES

@@ -43,7 +43,9 @@ def tables(store: Store) -> list[object]:
     return [*(sorted(map(repr, own)) for own in rows), written(store)]
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize(
+    "seed", [3, pytest.param(5, marks=pytest.mark.long("a batch of another run stopped at every file"))]
+)
 def test_a_batch_may_be_stopped_at_every_file_that_it_writes(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import signal
@@ -19,17 +18,20 @@ from cluster.model import Fault, Status
 from cluster.starting import Wanted
 from cluster.supervisor import Supervisor
 from pipeline import jobs
+from pipeline.__main__ import main
+from pipeline.spark.background import in_background
 from pipeline.store.folder import Store
 from pipeline.streaming.batches import alone
 from pipeline.streaming.following import InBackground, follow, opened
 from pipeline.streaming.progress import CHECKPOINT, news
 from sim.core.errors import InputError
-from tests.cluster.live import all_running, bank, live, taken, until
+from tests.cluster.live import all_running, bank, live, taken
 from tests.pipeline.some_recoveries import recovered
 from tests.pipeline.spark.processes import command_of, descendants, java_of, wait_until, wait_until_gone
 from tests.pipeline.streaming.growing import append, by_process, by_the_batch_audit, written
 from tests.pipeline.streaming.test_followed import with_planted
 from tests.tools import QUICK_JAVA, ROOT
+from tests.waiting import budget_s, comes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +51,7 @@ def following(tmp_path: Path) -> Iterator[InBackground]:
     own = InBackground(tmp_path / "out", [tmp_path / "cluster"], "live")
     wait_until(lambda: (tmp_path / "out" / CHECKPOINT).exists())  # a busy machine takes a while to start the query
     yield own
-    own.stop(patience_s=30)
+    own.stop(patience_s=budget_s(30.0))
 
 
 def verdicts(following: InBackground) -> list[str]:
@@ -65,7 +67,77 @@ def rows_of(logs: Path) -> int:
     return read(piece).events.num_rows
 
 
-@pytest.mark.slow
+def planned(store: Store) -> int:
+    """The number of the last batch that Spark has planned; -1: none."""
+    offsets = store.path / CHECKPOINT / "offsets"
+    return max((int(file.name) for file in offsets.glob("[0-9]*")), default=-1)
+
+
+class Growing:
+    """A run that was rolled back, with planted cuts, as one log for each process: they grow in three steps."""
+
+    def __init__(self, folder: Path) -> None:
+        table = with_planted(recovered(3).table, random.Random(3))
+        self.folder, self.rows = folder, len(table)
+        self._files = {name: "".join(lines).encode() for name, lines in by_process(table).items()}
+
+    def bring(self, *thirds: int) -> None:
+        for third in thirds:
+            for name, content in self._files.items():
+                append(self.folder, name, content[third * len(content) // 3 : (third + 1) * len(content) // 3])
+
+
+def check_followed(store: Store) -> None:
+    """What was streamed is what the batch audit says of the same events, here and on Spark."""
+    streamed = written(store)
+    assert streamed == by_the_batch_audit(store) and streamed[0]
+    assert news(store).waiting == ()
+    assert jobs.audit(store.path, cuts=store.path / "cuts").cuts == len(streamed[0])
+    assert written(store) == streamed
+
+
+def test_logs_are_followed_though_who_carries_out_a_batch_is_killed_and_by_a_command_afterwards(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs, store = Growing(tmp_path / "logs"), Store(tmp_path / "out")
+    logs.bring(0)
+    following = InBackground(store.path, [logs.folder], "jsonl")
+    wait_until(lambda: following.news.batch >= 0 or following.problem)
+    with alone(store):  # a batch has begun, and cannot go on
+        before = news(store).batch
+        logs.bring(1)
+        wait_until(lambda: planned(store) > before and workers())
+        for pid in workers():
+            os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: following.news.batch > before or following.problem)
+    following.stop(patience_s=budget_s(30.0))
+    assert (following.problem, store.status) == (None, "complete")
+    assert written(store) == by_the_batch_audit(store)
+    known = news(store).rows
+    logs.bring(2)
+
+    def interrupt() -> None:
+        wait_until(lambda: news(store).rows == logs.rows)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    in_background(interrupt)
+    assert main(["ingest", str(logs.folder), "--follow", "--format", "jsonl", "--out", str(store.path)]) == 130
+    told, complaint = capsys.readouterr()
+    assert told.startswith(f"goes on after {known:,} rows\n")
+    assert "snapshot planted-" in told and "Traceback" not in complaint
+    assert store.status == "stopped"
+    check_followed(store)
+
+
+def test_a_bad_line_ends_it_with_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    append(tmp_path / "logs", "all.jsonl", b'{"process": "P1"\n')
+    store = opened(tmp_path / "out", [tmp_path / "logs"], "jsonl")
+    with pytest.raises(InputError, match=r"all.jsonl:1: is no JSON .*mend it, and follow into a new folder"):
+        follow(store, threading.Event())
+    assert store.status == "stopped"
+
+
+@pytest.mark.long("Spark follows a real cluster through kill -9 of its nodes and of itself")
 def test_a_cluster_is_followed_through_kill_9_of_its_nodes_and_of_the_follower(
     spark: SparkSession, following: InBackground, tmp_path: Path
 ) -> None:
@@ -75,11 +147,11 @@ def test_a_cluster_is_followed_through_kill_9_of_its_nodes_and_of_the_follower(
     async def act(supervisor: Supervisor) -> None:
         for name in ("P2", "P4"):
             before = await taken(supervisor)
-            await asyncio.to_thread(wait_until, lambda own=before: own.id in verdicts(following))
+            await comes(lambda own=before: own.id in verdicts(following), f"the verdict on {before.id}", 120.0)
             with alone(store):  # a batch has begun, and cannot go on
                 await supervisor.inject(Fault("kill", name))
-                await until(lambda epoch=before.epoch: supervisor.epochs()[0].number > epoch, "a new epoch")
-                await asyncio.sleep(0.6)
+                await comes(lambda epoch=before.epoch: supervisor.epochs()[0].number > epoch, "a new epoch")
+                await comes(lambda known=following.news.batch: planned(store) > known, "a batch is planned")
                 if name == "P4":
                     for pid in workers():
                         os.kill(pid, signal.SIGKILL)
@@ -89,7 +161,7 @@ def test_a_cluster_is_followed_through_kill_9_of_its_nodes_and_of_the_follower(
     wanted = Wanted(bank(4), tmp_path / "cluster", delay=(0.005, 0.03), allows_faults=True)
     logs = live(wanted, act)
     wait_until(lambda: following.news.rows == rows_of(logs) or following.problem)
-    following.stop(patience_s=30)
+    following.stop(patience_s=budget_s(30.0))
     assert following.problem is None
     assert store.status == "complete"
     streamed = written(store)
@@ -100,14 +172,6 @@ def test_a_cluster_is_followed_through_kill_9_of_its_nodes_and_of_the_follower(
     assert written(Store(tmp_path / "batch")) == streamed
     assert jobs.audit(tmp_path / "out", cuts=tmp_path / "out" / "cuts").cuts == 3
     assert written(store) == streamed
-
-
-def test_a_bad_line_ends_it_with_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
-    append(tmp_path / "logs", "all.jsonl", b'{"process": "P1"\n')
-    store = opened(tmp_path / "out", [tmp_path / "logs"], "jsonl")
-    with pytest.raises(InputError, match=r"all.jsonl:1: is no JSON .*mend it, and follow into a new folder"):
-        follow(store, threading.Event())
-    assert store.status == "stopped"
 
 
 # ---------------------------------------------------------------------- the command
@@ -122,28 +186,24 @@ def command(scratch: Path, *words: object) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long("the command that follows logs is killed in the middle of a batch, with a Spark of its own")
 def test_the_command_is_killed_in_the_middle_of_a_batch_and_goes_on(tmp_path: Path) -> None:
-    table = with_planted(recovered(3).table, random.Random(3))
-    files = {name: "".join(lines).encode() for name, lines in by_process(table).items()}
-    logs, out, scratch = tmp_path / "logs", tmp_path / "out", tmp_path / "scratch"
+    logs, out, scratch = Growing(tmp_path / "logs"), tmp_path / "out", tmp_path / "scratch"
     scratch.mkdir()
-    for name, content in files.items():
-        append(logs, name, content[: len(content) // 2])
-    with command(scratch, logs, "--out", out) as first:
+    logs.bring(0)
+    with command(scratch, logs.folder, "--out", out) as first:
         wait_until(lambda: news(Store(out)).batch >= 0)
         left = descendants(first.pid)
         assert java_of(first.pid)
         with alone(Store(out)):
-            for name, content in files.items():
-                append(logs, name, content[len(content) // 2 :])
-            wait_until(lambda: (out / "_following" / "checkpoint" / "offsets" / "1").exists())
+            logs.bring(1, 2)
+            wait_until(lambda: planned(Store(out)) == 1)
             first.kill()
             first.communicate()
             wait_until_gone(left)  # though one of them waits for us
     before = news(Store(out))
-    with command(scratch, logs, "--out", out) as second:
-        wait_until(lambda: news(Store(out)).rows == sum(content.count(b"\n") for content in files.values()))
+    with command(scratch, logs.folder, "--out", out) as second:
+        wait_until(lambda: news(Store(out)).rows == logs.rows)
         left = descendants(second.pid)
         second.terminate()
         told, complaint = second.communicate()

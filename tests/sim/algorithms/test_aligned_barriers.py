@@ -29,8 +29,10 @@ from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.run.stops import stops_of
+from tests.cases import each
 from tests.sim.conftest import Register
 from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system
+from tests.tools import examples
 
 
 class NeverBlocks(AlignedBarriers):
@@ -230,19 +232,16 @@ def graph(channels: str) -> Graph:
 CIRCLES = "s->a a->b b->a b->c c->a"
 
 
-@pytest.mark.parametrize(
-    ("channels", "found"),
-    [
+@each("channels, found", [
         ("s->a s->b a->c b->c", set()), (CIRCLES, {"b->a", "c->a"}), ("s->a a->b b->c c->b", {"c->b"}),
         ("s->b b->a a->c c->b s->c", {"c->b"}),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_back_edges_are_found_from_the_sources(channels: str, found: set[str]) -> None:
     assert AlignedBarriers(graph(channels))._back == found
 
 
-@pytest.mark.parametrize(
-    ("back_edges", "problem"),
+@each(
+    "back_edges, problem",
     [
         (["b->a", "c->a"], None),
         (["b->a"], "a->b->c->a is a circle without a back edge; list one of its channels as well"),
@@ -289,8 +288,8 @@ def two(algorithm: str = "aligned_barriers", crossing: bool = True, **changes: A
     return system("s1 s2 a b", TWO_SOURCES, **fields)
 
 
-@pytest.mark.parametrize("crossing", [False, True])
-@pytest.mark.parametrize("scheduler", ["timed", "tick", "random"])
+@each("crossing", [False, True])
+@each("scheduler", ["timed", "tick", "random"])
 def test_snapshots_may_overlap(crossing: bool, scheduler: str) -> None:
     """In the same order none has a channel state. Barriers that cross are recorded as Chandy and Lamport's are."""
     execution = run(two(crossing=crossing, scheduler=SchedulerChoice(scheduler)))
@@ -340,6 +339,7 @@ def dataflows(draw: Any) -> Scenario:
     )  # fmt: skip
 
 
+@examples(30)
 @given(scenario=dataflows())
 def test_without_alignment_every_snapshot_is_complete_and_only_what_comes_twice_is_wrong(scenario: Scenario) -> None:
     """Nothing is lost: what is recorded is all there is, and perhaps more."""
@@ -352,6 +352,7 @@ def test_without_alignment_every_snapshot_is_complete_and_only_what_comes_twice_
     assert all(text.sentence for text in narrate(execution))
 
 
+@examples(30)
 @given(scenario=dataflows())
 def test_every_snapshot_of_every_dataflow_is_complete_and_right(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -363,6 +364,7 @@ def test_every_snapshot_of_every_dataflow_is_complete_and_right(scenario: Scenar
             assert bodies(own) == {}
 
 
+@examples(30)
 @given(scenario=dataflows())
 def test_a_run_is_the_same_copied_and_from_a_file_and_everything_in_it_has_a_sentence(scenario: Scenario) -> None:
     execution = run(scenario)

@@ -205,7 +205,7 @@ def one_initiator(scenario: Scenario) -> Scenario:
     return replace(scenario, topology=replace(scenario.topology, channels=tuple(edges)))
 
 
-@examples(60)
+@examples(35)
 @given(scenarios())
 def test_the_initiator_of_every_snapshot_of_any_run_gets_all_parts(scenario: Scenario) -> None:
     scenario = one_initiator(scenario)
@@ -222,6 +222,7 @@ def test_the_initiator_of_every_snapshot_of_any_run_gets_all_parts(scenario: Sce
     assert has_holds(scenario) or all(verdict.holds for verdict in verdicts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("processes", "states", "transitions"), [(2, 105, 193), (3, 39_637, 144_147)])
 def test_in_every_run_every_check_holds(processes: int, states: int, transitions: int) -> None:
     done = exploration(replace(complete_graph(processes, 1), algorithm_parameters=COLLECTING))

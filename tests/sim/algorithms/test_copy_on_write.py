@@ -19,6 +19,7 @@ from sim.core.model import APPLICATION_KINDS, CONTROL_SEND, MARKER_SEND, NOTED, 
 from sim.document.scenario import Scenario, ScriptLine
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
+from tests.cases import each
 from tests.sim.tools import failing, rows_of, send, start, system
 from tests.tools import examples
 
@@ -159,6 +160,7 @@ def saved(seed: int) -> tuple[int, int]:
     return noted(execution)["P1", "S1"]["copied"], len(writes)
 
 
+@pytest.mark.slow
 def test_the_mean_number_of_pages_copied_is_that_of_the_law() -> None:
     """Runs are independent, so the sum of their deviations has the sum of their variances; it is within 4 sigmas.
 
@@ -171,7 +173,7 @@ def test_the_mean_number_of_pages_copied_is_that_of_the_law() -> None:
     assert sum(writes - copied for copied, writes in found) > 40 * sigma
 
 
-@pytest.mark.parametrize(("pages", "writes"), [(1, 3), (2, 2), (3, 4), (4, 3)])
+@each("pages, writes", [(1, 3), (2, 2), (3, 4), (4, 3)])
 def test_mean_and_variance_are_those_of_all_sequences_of_writes(pages: int, writes: int) -> None:
     """Counted out: every sequence of writes is equally likely."""
     counts = [len({number // pages**place % pages for place in range(writes)}) for number in range(pages**writes)]

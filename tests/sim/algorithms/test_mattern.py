@@ -28,6 +28,7 @@ from sim.explain.narration import sentences
 from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run
 from sim.run.snapshots import Snapshot, snapshots_of
+from tests.cases import each
 from tests.sim.conftest import Register
 from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system
 
@@ -268,8 +269,9 @@ def test_a_snapshot_has_one_initiator() -> None:
     )
 
 
-@pytest.mark.parametrize("scheduler", ["timed", "random", "tick"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.slow
+@each("scheduler", ["timed", "random", "tick"])
+@each("seed", range(8))
 def test_overlapping_snapshots_of_a_busy_bank_are_whole_without_fifo(scheduler: str, seed: int) -> None:
     """Each snapshot is known to be complete at its initiator, and copied runs are those in place."""
     scenario = system(

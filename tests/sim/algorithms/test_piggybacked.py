@@ -45,6 +45,7 @@ from sim.run.execution import Execution, run
 from sim.run.price import price_of
 from sim.run.snapshots import snapshots_of
 from sim.verify.sound import sound_snapshots
+from tests.cases import each
 from tests.sim.conftest import Register
 from tests.sim.explore.plain import explored
 from tests.sim.strategies import has_holds, scenarios
@@ -144,7 +145,7 @@ def test_a_carried_marker_closes_a_channel_that_was_recorded() -> None:
 # --------------------------------------------------------------------------- any run
 
 
-@examples(60)
+@examples(35)
 @given(scenarios(), st.sampled_from([0.5, 4.0, 40.0]))
 def test_every_check_holds_in_any_run(scenario: Scenario, wait: float) -> None:
     execution = run(piggybacked(scenario, wait))
@@ -159,7 +160,7 @@ def test_every_check_holds_in_any_run(scenario: Scenario, wait: float) -> None:
             assert snapshot.markers + snapshot.carried == len(scenario.channels)
 
 
-@examples(60)
+@examples(35)
 @given(scenarios())
 def test_a_run_has_no_more_steps_than_its_price(scenario: Scenario) -> None:
     assume(not has_holds(scenario))
@@ -290,7 +291,7 @@ def test_it_is_written_read_and_refused_in_a_sentence() -> None:
         parse_toml(dumps(scenario).replace("piggyback = 5.0", "piggyback = -1"), "wrong")
 
 
-@pytest.mark.parametrize("slip", [name for name in SLIPS if name != "fifo" and SLIPS[name].of == "chandy_lamport"])
+@each("slip", [name for name in SLIPS if name != "fifo" and SLIPS[name].of == "chandy_lamport"])
 def test_a_broken_rule_is_broken_without_the_option(slip: str) -> None:
     broken = apply_edit(run(library.load("piggybacked")), {"do": "break", "rule": slip}, 0.0)
     assert "piggyback" not in broken.scenario.algorithm_parameters and not rows_of(broken, MARKER_CARRIED)

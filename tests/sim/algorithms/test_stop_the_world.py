@@ -38,6 +38,7 @@ from sim.explain.narration import sentences
 from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
+from tests.cases import each
 from tests.sim.conftest import Register
 from tests.sim.strategies import scenarios
 from tests.sim.tools import bodies, edited_by, failing, only_snapshot, rows_of, send, start, system
@@ -288,8 +289,9 @@ WORK: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.parametrize("kind", ["timed", "random", "tick"])
-@pytest.mark.parametrize("number", range(len(WORK)))
+@pytest.mark.slow
+@each("kind", ["timed", "random", "tick"])
+@each("number", range(len(WORK)))
 def test_overlapping_snapshots_of_any_work_in_any_order(sharing: str, number: int, kind: str) -> None:
     """Channels that keep no order, control messages that take their time, three snapshots of which two overlap."""
     workload, parameters = WORK[number]
@@ -319,6 +321,7 @@ def test_it_can_run_wherever_another_algorithm_does(scenario: Scenario, loses_or
     check_none(acts_of_their_own(execution))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("processes", "sends", "states", "transitions"), [(2, 1, 230, 425), (2, 2, 1_113, 2_752), (3, 1, 14_277, 39_203)]
 )

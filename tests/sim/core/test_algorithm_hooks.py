@@ -34,6 +34,7 @@ from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
+from tests.cases import each
 from tests.sim.conftest import Register
 from tests.sim.rule_books import (
     Aligned,
@@ -184,7 +185,7 @@ def test_aligned_barriers_leave_no_channel_state(register: Register) -> None:
     assert failing(execution) == {}
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_aligned_barriers_in_any_order(register: Register, seed: int) -> None:
     execution = run(carbone(register(Aligned), scheduler=RANDOM, seed=seed))
     assert bodies(only_snapshot(execution)) == {} and failing(execution) == {}
@@ -249,8 +250,8 @@ def acts_while_paused(events: list[Event]) -> Iterator[Event]:
             yield event
 
 
-@pytest.mark.parametrize("scheduler", [TIMED, RANDOM])
-@pytest.mark.parametrize("seed", range(10))
+@each("scheduler", [TIMED, RANDOM])
+@each("seed", range(10))
 def test_a_paused_process_computes_nothing_and_sends_nothing(
     register: Register, scheduler: SchedulerChoice, seed: int
 ) -> None:
@@ -378,7 +379,7 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "made", "kind"), WAYS)
+@each("rule, made, kind", WAYS)
 def test_copied_and_in_place_give_the_same_events(
     register: Register, rule: type[SnapshotAlgorithm], made: Callable[..., Scenario], kind: str
 ) -> None:

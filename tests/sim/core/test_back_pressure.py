@@ -26,6 +26,7 @@ from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.run.stops import freed_at, stops_of
 from sim.workloads.scripted import Scripted
+from tests.cases import each
 from tests.sim.explore.plain import explored
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import edited_by, failing, rows_of, send, start, system
@@ -150,7 +151,7 @@ def test_by_hand_nobody_may_choose_what_a_full_channel_forbids():
     assert [own.choice for own in before] == ["act P1"] and [own.choice for own in after] == ["deliver P1->P2"]
 
 
-@examples(60)
+@examples(30)
 @given(scenario=scenarios(), most=st.integers(1, 3))
 def test_no_channel_ever_holds_more_and_a_step_is_the_same_in_place(scenario: Scenario, most: int) -> None:
     """No workload of `scenarios` sends twice on a channel in one step."""
@@ -164,7 +165,7 @@ def test_no_channel_ever_holds_more_and_a_step_is_the_same_in_place(scenario: Sc
     assert run(limited(scenario, most), copied=True).events == execution.events
 
 
-@examples(60)
+@examples(30)
 @given(scenario=scenarios(("timed", "tick", "random"), holds=False), most=st.integers(1, 3))
 def test_without_a_circle_everything_arrives_and_every_check_holds(scenario: Scenario, most: int) -> None:
     ranks = {name: rank for rank, name in enumerate(scenario.processes)}
@@ -174,8 +175,19 @@ def test_without_a_circle_everything_arrives_and_every_check_holds(scenario: Sce
     assert failing(execution) == {} and all(flight.receive for flight in execution.flights)
 
 
-@pytest.mark.parametrize("most", [1, 2])
-@pytest.mark.parametrize("algorithm", ["chandy_lamport", "unaligned_barriers"])
+LARGE = pytest.mark.long("the engine's own states of larger systems")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("algorithm", "most"),
+    [
+        ("chandy_lamport", 1),
+        ("chandy_lamport", 2),
+        ("unaligned_barriers", 1),
+        pytest.param("unaligned_barriers", 2, marks=LARGE),
+    ],
+)
 def test_the_explorer_steps_full_channels_as_the_engine_does(algorithm: str, most: int) -> None:
     base = complete_graph(3 if algorithm == "unaligned_barriers" else 2, 2)
     if algorithm == "unaligned_barriers":
@@ -194,7 +206,7 @@ class TestDocument:
             assert parse_toml(dumps(scenario), "test") == scenario
         assert [channel.capacity for channel in scenario.channels] == [3, 1]
 
-    @pytest.mark.parametrize("wrong, complaint", [
+    @each("wrong, complaint", [
         ("0", "topology.capacity: expected a whole number of at least 1, not 0"),
         ('"two"', "topology.capacity: expected a whole number, not 'two'"),
         ('{ "P1->P9" = 2 }', "topology.capacity: 'P1->P9' is no channel of this topology; write it as P1->P2, or say"),

@@ -15,6 +15,7 @@ from sim.core.engine import Engine
 from sim.core.log import Log
 from sim.core.model import Deliver, Event, State
 from sim.document.scenario import Initiation, Scenario, ScriptLine
+from tests.cases import each
 from tests.sim.tools import send, system, table_verdicts
 from tests.tools import check_none
 
@@ -222,6 +223,7 @@ SYSTEMS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_check_holds_in_every_execution(name: str) -> None:
     scenario = SYSTEMS[name].scenario
@@ -234,18 +236,19 @@ def test_every_check_holds_in_every_execution(name: str) -> None:
     assert found == SYSTEMS[name].executions
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_the_numbers_are_those_counted_by_hand(name: str) -> None:
     """E.g. on the line 3 sends and 3 deliveries interleave in 5 ways, and the internal event fits in 7 places."""
     hand = count_by_hand(SYSTEMS[name].plans, SYSTEMS[name].channels)
     assert hand == (SYSTEMS[name].executions, SYSTEMS[name].states)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each("name", SYSTEMS)
 def test_the_number_of_states(name: str) -> None:
     assert count_states(SYSTEMS[name].scenario.engine()) == SYSTEMS[name].states
 
 
+@pytest.mark.slow
 def test_a_step_leaves_the_state_as_it_was_and_perform_does_the_same_in_place() -> None:
     """In every step of every execution of the ring."""
     engine = SYSTEMS["a ring of three"].scenario.engine()

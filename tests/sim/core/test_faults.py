@@ -37,6 +37,7 @@ from sim.run.cut_states import states_at_cuts
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.run.stops import freed_at, stops_of
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import edited_by, failing, only_snapshot, rows_of, send, start, system, verdicts
 from tests.tools import examples
@@ -257,7 +258,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "complaint"), BAD.items())
+@each("lines, complaint", BAD.items())
 def test_bad_input_gets_one_sentence(lines: str, complaint: str) -> None:
     with pytest.raises(InputError) as problem:
         parse_toml(f"processes = 2\n[[faults]]\n{lines}\n", "test")
@@ -291,7 +292,7 @@ def faulty(draw: st.DrawFn) -> Scenario:
     return scenario
 
 
-@examples(120)
+@examples(50)
 @given(faulty())
 def test_whatever_fails_a_complete_snapshot_keeps_every_check(scenario: Scenario) -> None:
     execution = run(scenario)

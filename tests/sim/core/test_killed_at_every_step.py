@@ -11,6 +11,7 @@ from sim.document import library
 from sim.document.scenario import FaultLine, Scenario
 from sim.run.execution import run
 from sim.run.snapshots import COMPLETE, GIVEN_UP, snapshots_of
+from tests.cases import each
 from tests.sim.tools import rows_of, send, start, system, verdicts
 
 PLAIN = ("lecture", "two_banks", "star", "overlapping", "joins", "partition")
@@ -35,14 +36,22 @@ def killed(scenario: Scenario) -> list[Scenario]:
     return found
 
 
-@pytest.mark.parametrize("name", PLAIN)
+# Of all kills every seventh, with and without a restart; `make long` kills at every single step.
+STRIDES = [7, pytest.param(1, marks=pytest.mark.long("kills after every single step"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stride", STRIDES)
 @pytest.mark.parametrize("settings", [None, {"timeout": 30.0, "retries": 1}], ids=["alone", "coordinated"])
-def test_what_is_complete_is_right_and_everything_is_decided_once(name: str, settings: dict[str, float] | None) -> None:
+@each("name", PLAIN)
+def test_what_is_complete_is_right_and_everything_is_decided_once(
+    name: str, settings: dict[str, float] | None, stride: int
+) -> None:
     scenario = library.load(name)
     own = settings or scenario.coordinator
     reference = replace(scenario, coordinator=own, delays={} if own else scenario.delays)
     count = 0
-    for case in killed(reference):
+    for case in killed(reference)[::stride]:
         execution = run(case)
         assert run(case, copied=True).events == execution.events
         for snapshot in snapshots_of(execution):
@@ -52,7 +61,7 @@ def test_what_is_complete_is_right_and_everything_is_decided_once(name: str, set
                 assert [row.snapshot_id for row in rows_of(execution, DECISION)].count(snapshot.id) == 1, case.faults
             if snapshot.status in GIVEN_UP:
                 assert all(snapshot.id not in process.snapshots for process in execution.final.processes), case.faults
-            count += 1
+            count += stride
     assert count > 20
 
 

@@ -28,6 +28,7 @@ from sim.run.rearranged import state_after
 from sim.run.references import references
 from sim.run.snapshots import snapshots_of
 from sim.theory.interchange import coloured_actions
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import failing, only_snapshot, rows_of, send, start, system, verdicts
 from tests.tools import examples
@@ -360,7 +361,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "complaint"), BAD.items())
+@each("lines, complaint", BAD.items())
 def test_bad_input_gets_one_sentence(lines: str, complaint: str) -> None:
     with pytest.raises(InputError) as problem:
         parse_toml(f"processes = 2\n{lines}\n", "test")
@@ -397,7 +398,7 @@ def bodies_by_channel(execution: Execution, kind: str) -> dict[str, list[str | N
     return found
 
 
-@examples(100)
+@examples(40)
 @given(meddled(Network("fifo", 3.0)))
 def test_under_the_layer_nobody_notices_but_by_the_time(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -414,7 +415,7 @@ def test_under_the_layer_nobody_notices_but_by_the_time(scenario: Scenario) -> N
     assert len(sentences(execution)) == execution.steps + 1
 
 
-@examples(100)
+@examples(40)
 @given(meddled(RAW))
 def test_on_a_raw_network_both_code_paths_agree(scenario: Scenario) -> None:
     execution = run(scenario)

@@ -1,16 +1,15 @@
 """Channels and events as people read them."""
 
-import pytest
-
 from sim.core.notation import caption, captions, has_label, message_sent, moment
 from sim.document import library
 from sim.run.execution import run
+from tests.cases import each
 
 LECTURE = run(library.load("lecture"))
 
 
-@pytest.mark.parametrize(
-    ("processes", "channel", "called"),
+@each(
+    "processes, channel, called",
     [
         (["P1", "P2"], "P2->P1", "C21"),
         (["p1", "p2"], "p2->p1", "C21"),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from statistics import mean
 
-import pytest
-
 from sim.core import randomness
 from sim.core.delays import DelayRule
+from tests.cases import each
 
 
 def test_bits_are_splitmix64() -> None:
@@ -29,8 +28,8 @@ def test_keys_differ_by_seed_and_by_every_name() -> None:
     assert len(set(keys)) == 4 and randomness.key(1, "a", "b") == keys[0]
 
 
-@pytest.mark.parametrize(
-    ("rule", "least", "most", "average"),
+@each(
+    "rule, least, most, average",
     [
         (DelayRule("fixed", 3.0, 3.0), 3, 3, 3),
         (DelayRule("uniform", 2.0, 6.0), 2, 6, 4),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -63,6 +64,10 @@ REFERENCES = {
 }
 
 
+# Of all kills every seventh: at each process, before and after steps; `make long` kills at every single one.
+STRIDES = [7, pytest.param(1, marks=pytest.mark.long("kills before and after every single step"))]
+
+
 def killed(scenario: Scenario, *, restarted: bool = False) -> Iterator[Scenario]:
     """The scenario with a crash of each process, just before and just after each step; perhaps it starts again soon."""
     times = sorted({0.0, *run(scenario).times})
@@ -86,17 +91,20 @@ def is_under_way(execution: Execution, begins: str, ends: str) -> int:
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stride", STRIDES)
 @pytest.mark.parametrize("name", [*REFERENCES])
-def test_killed_at_every_step(name: str) -> None:
+def test_killed_at_every_step(name: str, stride: int) -> None:
     """`during`: kills while a snapshot is stored, and while a recovery fetches."""
     found: Counter[str] = Counter()
     during: Counter[str] = Counter()
-    for scenario in killed(REFERENCES[name]):
+    for scenario in islice(killed(REFERENCES[name]), 0, None, stride):
         execution = run(scenario)
         assert wrongs(execution) == [], scenario.faults
-        found += kinds(execution)
-        during["commit"] += is_under_way(execution, SNAPSHOT_COMPLETE, COMMITTED)
-        during["recovery"] += is_under_way(execution, RECOVERY, RESTORE)
+        for kind, count in kinds(execution).items():
+            found[kind] += stride * count
+        during["commit"] += stride * is_under_way(execution, SNAPSHOT_COMPLETE, COMMITTED)
+        during["recovery"] += stride * is_under_way(execution, RECOVERY, RESTORE)
     assert found[RECOVERY] > 150 and found["back"] > 50 and found[FENCED] > 50
     assert during["commit"] > 20 or REFERENCES[name].storage is None
     assert during["recovery"] > 20 or "during" not in name
@@ -104,18 +112,22 @@ def test_killed_at_every_step(name: str) -> None:
     assert found[OUTPUT] > 100 or "bank" in name or "during" in name
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stride", STRIDES)
 @pytest.mark.parametrize("name", ["aligned", "bank", "bank_slow_to_notice"])
-def test_killed_at_every_step_and_started_again_before_the_recovery(name: str) -> None:
+def test_killed_at_every_step_and_started_again_before_the_recovery(name: str, stride: int) -> None:
     count = 0
-    for scenario in killed(REFERENCES[name], restarted=True):
+    for scenario in islice(killed(REFERENCES[name], restarted=True), 0, None, stride):
         execution = run(scenario)
         assert wrongs(execution) == [], scenario.faults
-        count += kinds(execution)["restart"]
+        count += stride * kinds(execution)["restart"]
     assert count > 100
 
 
-def test_copied_and_in_place_runs_are_the_same() -> None:
-    for scenario in killed(REFERENCES["flow_during_a_recovery"]):
+@pytest.mark.slow
+@pytest.mark.parametrize("stride", STRIDES)
+def test_copied_and_in_place_runs_are_the_same(stride: int) -> None:
+    for scenario in islice(killed(REFERENCES["flow_during_a_recovery"]), 0, None, stride):
         assert run(scenario, copied=True).table == run(scenario).table
 
 

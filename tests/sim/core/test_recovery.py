@@ -201,19 +201,19 @@ def test_a_snapshot_behind_a_valid_one_is_given_up() -> None:
 # ------------------------------------------------------------------ any faults, any moment
 
 
-@examples(150)
+@examples(60)
 @given(dataflows())
 def test_after_any_faults_nothing_of_a_dataflow_is_lost_comes_twice_or_out_of_order(scenario: Scenario) -> None:
     check(scenario)
 
 
-@examples(100)
+@examples(60)
 @given(banks())
 def test_after_any_faults_the_money_of_a_bank_is_all_there(scenario: Scenario) -> None:
     check(scenario)
 
 
-@examples(60)
+@examples(30)
 @given(dataflows() | banks())
 def test_without_time_anything_may_come_first(scenario: Scenario) -> None:
     check(replace(scenario, scheduler=SchedulerChoice("random"), fault_rates=FaultRates()))

@@ -52,6 +52,7 @@ from sim.explain.narration import sentences
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_in, snapshots_of
 from sim.workloads.bank import Bank
+from tests.cases import each
 from tests.sim.conftest import Register
 from tests.sim.rule_books import (
     Aligned,
@@ -443,8 +444,8 @@ def test_a_snapshot_needs_nothing_that_processes_remember() -> None:
     assert snapshots_of(execution) == before
 
 
-@pytest.mark.parametrize("kind", ["timed", "random"])
-@pytest.mark.parametrize("seed", range(20))
+@each("kind", ["timed", "random"])
+@each("seed", range(20))
 def test_lai_yang_is_right_on_random_traffic_that_overtakes(kind: str, seed: int) -> None:
     """Two snapshots overlap and one has two initiators; both complete."""
     ring = "P1->P2 P2->P3 P3->P1 P2->P1"

@@ -36,13 +36,14 @@ from sim.run.execution import run
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.snapshots import snapshots_of
 from sim.workloads.bank import Bank
+from tests.cases import each
 from tests.sim.conftest import Register
 from tests.sim.rule_books import Barrier, Collecting, Commanded, two
 from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system, verdicts
 
 
-@pytest.mark.parametrize("kind", ["timed", "random", "tick"])
-@pytest.mark.parametrize("seed", range(5))
+@each("kind", ["timed", "random", "tick"])
+@each("seed", range(5))
 def test_a_service_starts_before_anything_else(register: Register, kind: str, seed: int) -> None:
     """Also before an initiation and a script line at time 0."""
     scenario = system(
@@ -148,16 +149,13 @@ class TellsNobody(TellsItself):
     target = "P9"
 
 
-@pytest.mark.parametrize(
-    ("rule", "words"),
-    [
+@each("rule, words", [
         (KeepsLate, "keeps a message of P2->P1, which is closed"),
         (TellsItself, "P1 tells 'P1' something"),
         (TellsNobody, "P1 tells 'P9' something"),
         (TellsTheDeaf, "tells others something, but it has neither on_control"),
         (SetsBack, "sets a timer -5 time units ahead"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_an_effect_that_cannot_be_carried_out_is_an_error(register: Register, rule: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):
         run(two(register(rule), script=(send("P2", "P1", 20, 1),)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import networkx as nx
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.core.topology import KINDS, Topology, unreachable
+from tests.cases import each
 
 NAMES = ("P1", "P2", "P3", "P4")
 SHAPES = {
@@ -19,7 +19,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("kind", SHAPES)
+@each("kind", SHAPES)
 def test_a_shape(kind: str) -> None:
     assert ["".join((a[1], b[1])) for a, b in Topology(kind).edges(NAMES, 0)] == SHAPES[kind].split()
 
@@ -29,8 +29,8 @@ def test_listed_channels_keep_their_order() -> None:
     assert Topology("listed", channels=listed).edges(NAMES, 0) == list(listed)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("count", [1, 2])
+@each("kind", KINDS)
+@each("count", [1, 2])
 def test_few_processes(kind: str, count: int) -> None:
     edges = Topology(kind, extra=5).edges(NAMES[:count], 3)
     every = count * (count - 1)

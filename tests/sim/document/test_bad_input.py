@@ -12,6 +12,7 @@ from sim.__main__ import main
 from sim.core.errors import InputError
 from sim.document.files import decode, parse_toml
 from sim.run.execution import run
+from tests.cases import each
 from tests.sim.bad import (
     BANK,
     CUT,
@@ -240,7 +241,7 @@ REFUSED_IN_THE_RUN: dict[str, tuple[str, list[str]]] = {
 CASES = SCENARIOS | EASILY_MISSED | REFUSED_IN_THE_RUN
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_a_bad_scenario(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, words = CASES[name]
     sentence = complaint_about(text, tmp_path, capsys)
@@ -264,8 +265,8 @@ BYTES: dict[str, tuple[bytes, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BYTES)
-@pytest.mark.parametrize("kind", ["toml", "top"])
+@each("name", BYTES)
+@each("kind", ["toml", "top"])
 def test_a_file_that_is_no_small_text(name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content, words = BYTES[name]
     path = tmp_path / f"homework.{kind}"
@@ -288,7 +289,7 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     assert main(["run", str(tmp_path / "homework.toml")]) == 0
 
 
-@pytest.mark.parametrize("given", ["no/such/file.toml", "..", "lectur", "x" * 300])
+@each("given", ["no/such/file.toml", "..", "lectur", "x" * 300])
 def test_a_scenario_that_is_not_there(given: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert given[:9] in complaint(capsys, "run", given)
 

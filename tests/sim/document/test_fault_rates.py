@@ -24,6 +24,7 @@ from sim.edit.edit_words import describe_edit
 from sim.explain.narration import sentences
 from sim.run.execution import run
 from sim.run.price import price_of
+from tests.cases import each
 from tests.sim.core.test_faults import fault
 from tests.sim.strategies import scenarios
 from tests.sim.tools import edited_by, rows_of, start, system
@@ -152,7 +153,7 @@ def failing_at_random(draw: st.DrawFn) -> Scenario:
     return scenario
 
 
-@examples(120)
+@examples(40)
 @given(failing_at_random())
 def test_drawn_faults_are_as_lines(scenario: Scenario) -> None:
     execution, written = run(scenario), scenario.written_down()
@@ -172,7 +173,7 @@ def test_drawn_faults_are_as_lines(scenario: Scenario) -> None:
         assert scenario.place(item) == ("faults", item - faults.start)
 
 
-@examples(60)
+@examples(40)
 @given(scenarios(), st.floats(0, 200))
 def test_rates_of_0_change_nothing(scenario: Scenario, until: float) -> None:
     assert run(replace(scenario, fault_rates=FaultRates(restart=0.5, mend=0.5, until=until))).events == (
@@ -240,7 +241,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "complaint"), BAD.items())
+@each("lines, complaint", BAD.items())
 def test_bad_input_gets_one_sentence(lines: str, complaint: str) -> None:
     with pytest.raises(InputError) as problem:
         parse_toml(f"processes = 2\n[fault_rates]\n{lines}\n", "test")

@@ -11,16 +11,16 @@ import pytest
 from tests.tools import ROOT
 
 COMMAND = """
-import argparse, sys, threading, time
+import argparse, signal, sys
 from sim.document.command_line import Parser, answer
 def act(arguments):
     try:
         print("begun", flush=True)
-        time.sleep(600)
+        signal.pause()
     finally:
         print("saved", flush=True)
         if arguments.slow:
-            time.sleep(600)
+            signal.pause()
 parser = Parser()
 parser.add_argument("--slow", action="store_true")
 parser.set_defaults(act=act)

@@ -13,6 +13,7 @@ from sim.edit.another_algorithm import remedy_of_order, remedy_of_refused
 from sim.edit.edit_words import describe_plan
 from sim.edit.edits import checked_run, planned
 from sim.run.snapshots import snapshots_of
+from tests.cases import each
 from tests.sim import rule_books
 from tests.sim.tools import start, system
 
@@ -111,7 +112,7 @@ def test_what_waits_for_a_message_to_the_source_is_gone_with_it(register):
     checked_run(changed)
 
 
-@pytest.mark.parametrize("name", [name for name in library.names() if name != "hundred"])
+@each("name", [name for name in library.names() if name != "hundred"])
 def test_every_scenario_runs_with_every_algorithm_or_says_in_a_sentence_why_not(name):
     scenario = library.load(name)
     for kind in ALGORITHMS:

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.core.delays import HOLD, DelayRule
@@ -18,21 +18,31 @@ from sim.document.validate import validate
 from sim.edit.another_run import ABOUT, CLEAR, SUFFIX, another_run
 from sim.run.execution import Execution, run
 from sim.run.snapshots import COMPLETE, snapshots_of
+from tests.bundled import small
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import edited_by, send, start, system
+from tests.tools import examples
 
-SMALL = [name for name in library.names() if name != "hundred"]
-TOO_SMALL = {  # two or three messages cannot be of every kind; aligned barriers record no channel
-    "back_pressure", "barriers", "copy_on_write", "deadlock", "lai_yang_silent", "never_occurred", "partition",
-    "piggybacked", "saturated_storage", "termination", "two_banks", "two_banks_early", "widgets",
-}  # fmt: skip
-NO_CHANNEL_STATES = {"domino", "domino_recovery", "stop_the_world"}  # so that part of the question has only one answer
-FAULTY = {  # what fails before it is recorded is recorded nowhere
-    "crash", "crash_during_commit", "crash_during_recovery", "exactly_once", "expired_and_retried", "held_too_many",
-    "joins", "lost_and_copied", "recovery", "recovery_of_one", "recovery_tutorial", "recovery_without_channels",
-    "recovery_without_fence", "replay_from_offsets", "two_outcomes",
-}  # fmt: skip
-BARRIERS = {"unaligned", "alignment_timeout"}  # which overtake, and leave no channel empty; aligned ones leave all so
+WORTH = (
+    "barriers_cycle",
+    "collected",
+    "gupta",
+    "lai_yang",
+    "lattice",
+    "lecture",
+    "mattern",
+    "overlapping",
+    "phantom_deadlock",
+    "phones",
+    "ring",
+    "single_token",
+    "star",
+    "token_gone",
+    "token_lost",
+    "tutorial",
+    "two_initiators",
+)  # others: too few messages, channels that are all empty or none, or faults before the recording
 
 
 def events_of(execution: Execution) -> list[Event]:
@@ -50,7 +60,8 @@ def is_worth_asking(execution: Execution) -> bool:
     )
 
 
-@settings(max_examples=25)  # each draws many runs
+@pytest.mark.slow
+@examples(8)  # each draws many runs
 @given(scenarios(), st.integers(0, 10**6), st.sampled_from(["", "K7QF"]))
 def test_it_is_of_the_same_kind_and_size_and_completes(scenario: Scenario, number: int, of_round: str) -> None:
     before = run(scenario)
@@ -75,14 +86,33 @@ def test_it_is_of_the_same_kind_and_size_and_completes(scenario: Scenario, numbe
     assert abs(len(events_of(after)) - len(events_of(before))) <= max(1, ABOUT * len(events_of(before)))
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_of_every_bundled_scenario_there_are_others_and_they_are_worth_asking(name: str) -> None:
+OTHERS = "each bundled scenario drawn anew six times"
+MORE = pytest.param(range(2, 6), marks=pytest.mark.long(OTHERS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", [range(2), MORE])
+@each("name", WORTH)
+def test_of_some_scenarios_there_are_others_that_are_worth_asking(name: str, numbers: range) -> None:
+    assert all(map(is_worth_asking, others(name, numbers)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", [range(1), MORE])
+@each("name", lambda: [name for name in small() if name not in WORTH])
+def test_of_every_bundled_scenario_there_are_others(name: str, numbers: range) -> None:
+    assert others(name, numbers)
+
+
+def others(name: str, numbers: range) -> list[Execution]:
+    """The runs of these numbers, which are other than the scenario's own and each other."""
     execution = run(library.load(name))
-    drawn = [another_run(execution, number) for number in range(6)]
+    drawn = [another_run(execution, number) for number in numbers]
     assert all(one != other for one, other in pairwise(drawn))
-    assert all(run(one).events != execution.events for one in drawn)
-    assert name in TOO_SMALL | NO_CHANNEL_STATES | BARRIERS | FAULTY or all(is_worth_asking(run(one)) for one in drawn)
     assert all(one.title == execution.scenario.title + SUFFIX for one in drawn)
+    found = [run(one) for one in drawn]
+    assert all(one.events != execution.events for one in found)
+    return found
 
 
 def test_the_round_and_the_number_both_decide() -> None:
@@ -130,7 +160,8 @@ def test_where_somebody_chose_every_step_chance_chooses() -> None:
     assert another_run(run(by_hand), 1).scheduler.kind == "random"
 
 
-@pytest.mark.parametrize("name", ["lecture", "gupta", "tutorial", "lai_yang", "two_initiators"])
+@pytest.mark.slow
+@each("name", ["lecture", "gupta", "tutorial", "lai_yang", "two_initiators"])
 def test_what_happens_at_a_process_lies_apart_so_that_the_order_can_be_seen(name: str) -> None:
     for number in range(4):
         execution = run(another_run(run(library.load(name)), number))

@@ -22,6 +22,7 @@ from sim.edit.edit_words import describe_edit, describe_plan
 from sim.edit.edits import apply_edit, checked_run, is_plan, planned
 from sim.edit.link import Shared, query_of, read_query
 from sim.run.execution import run
+from tests.cases import each
 from tests.sim.strategies import edited, scenarios
 from tests.tools import check_none, examples
 
@@ -49,7 +50,8 @@ def wrong_with(own: Compared, scenario: Scenario) -> str:
     return "" if has_helped else f"{own.remedy.words} does not help: {after.refused}"
 
 
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.slow
+@each("name", library.names())
 def test_every_algorithm_runs_a_bundled_scenario_or_says_why_not_and_every_remedy_helps(name: str) -> None:
     scenario = library.load(name)
     found = all_compared(scenario, [*ALGORITHMS])
@@ -59,6 +61,7 @@ def test_every_algorithm_runs_a_bundled_scenario_or_says_why_not_and_every_remed
     assert next(own for own in found if own.algorithm == scenario.algorithm).execution is not None
 
 
+@pytest.mark.slow
 def test_remedies_one_after_the_other_lead_to_a_run() -> None:
     """For each refusal of a bundled scenario, at most three of them."""
     stuck = []
@@ -114,7 +117,7 @@ def test_names_are_checked(names: list[str], complaint: str) -> None:
 # ------------------------------------------------------------------ an edit of one run goes to all
 
 
-@examples(40)
+@examples(25)
 @given(scenarios(("timed", "random")), st.data())
 def test_an_edit_of_the_scenarios_own_run_gives_the_edited_scenario(scenario: Scenario, data: st.DataObject) -> None:
     before = data.draw(st.sampled_from([*ALGORITHMS]).map(lambda name: _runnable(scenario, name)))
@@ -131,7 +134,7 @@ def _runnable(scenario: Scenario, algorithm: str) -> Scenario:
         return scenario
 
 
-@examples(60)
+@examples(30)
 @given(scenarios(("timed", "random")), st.sampled_from([*ALGORITHMS]), st.data())
 def test_an_edit_of_another_algorithms_run_leaves_what_is_the_algorithms_own(
     scenario: Scenario, algorithm: str, data: st.DataObject

@@ -20,6 +20,7 @@ from sim.edit.link import Shared, query_of, read_query
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.services.settings import PARAMETERS
+from tests.cases import each
 
 ON, OFF = {"do": "coordinator", "on": True}, {"do": "coordinator", "on": False}
 COORDINATED = [name for name in library.names() if library.load(name).coordinator is not None]
@@ -54,7 +55,7 @@ def test_the_page_gives_it_time_enough_for_the_run(name):
     assert coordinator(execution.scenario, 3.0)["timeout"] == 20
 
 
-@pytest.mark.parametrize("name", COORDINATED)
+@each("name", COORDINATED)
 def test_every_run_with_a_coordinator_can_do_without(name):
     """What only the coordinator starts has no delays then; what it was asked for is started by processes."""
     without = planned(library.load(name), OFF, 0.0)
@@ -90,8 +91,8 @@ def test_every_setting_has_words_in_the_list_of_edits():
     assert describe_plan(own, setting("when_held", "stop")).endswith(": their senders stand still")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
+@each(
+    "wrong, told",
     [
         (setting("timeout", 0), "coordinator.timeout: expected a number of at least 0.1, not 0"),
         (setting("timeout", -1), "timeout: expected a finite number of at least 0, not -1"),
@@ -117,7 +118,7 @@ def test_without_a_coordinator_no_setting_is_changed():
         planned(library.load("lecture"), setting("timeout", 5), 0.0)
 
 
-@pytest.mark.parametrize("kind", [name for name in ALGORITHMS if not ALGORITHMS[name].allows_coordinator])
+@each("kind", [name for name in ALGORITHMS if not ALGORITHMS[name].allows_coordinator])
 def test_an_algorithm_that_allows_none_has_none(kind):
     scenario = planned(library.load("lecture"), {"do": "algorithm", "kind": kind}, 0.0)
     with pytest.raises(InputError, match="do not work with a coordinator as yet"):

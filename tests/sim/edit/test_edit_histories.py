@@ -34,7 +34,7 @@ def versions(scenario: Scenario, data: Any, most: int = 5) -> list[Execution]:
     return [execution, *(after for _, _, after in data.draw(edited(execution, most)))]
 
 
-@examples(80)
+@examples(40)
 @given(SCENARIOS, st.data())
 def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
@@ -49,7 +49,7 @@ def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario
     assert scenario == parse_toml(dumps(scenario), scenario.name) and run(scenario).events == execution.events
 
 
-@examples(80)
+@examples(40)
 @given(SCENARIOS, st.data())
 def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any) -> None:
     """A link holds the first scenario and the edits; a file holds the last scenario."""
@@ -66,7 +66,7 @@ def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any
     assert replayed.events == last.events
 
 
-@examples(80)
+@examples(40)
 @given(SCENARIOS, st.data())
 def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any) -> None:
     """A message that is never delivered may leave a snapshot incomplete; no other check may fail."""
@@ -83,7 +83,7 @@ def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any)
         execution = after
 
 
-@examples(60)
+@examples(30)
 @given(SCENARIOS, st.data())
 def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scenario, data: Any) -> None:
     execution = versions(scenario, data, 2)[-1]
@@ -99,7 +99,7 @@ def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scen
     assert all_choices(by_hand, 2, 3) == enabled[2:4]
 
 
-@examples(60)
+@examples(30)
 @given(scenarios(), st.data())
 def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> None:
     """A choice that is offered is accepted, and delivers the message that it names."""
@@ -114,7 +114,7 @@ def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> No
             assert rows[0].message_id == enabled.message
 
 
-@examples(60)
+@examples(30)
 @given(SCENARIOS, st.data())
 def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenario, data: Any) -> None:
     """Under the timed scheduler, a message is late only if it waits behind another, or until it is let in."""
@@ -149,7 +149,7 @@ REASONS = (
 )  # fmt: skip
 
 
-@examples(80)
+@examples(40)
 @given(SCENARIOS, st.data())
 def test_an_edit_that_is_refused_says_why_and_leaves_the_run_as_it_was(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)

@@ -24,9 +24,10 @@ from sim.run.execution import run
 from sim.run.references import references
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import edited_by, failing, send, start, system
-from tests.tools import check_none
+from tests.tools import check_none, examples
 
 M12 = {"channel": "P1->P2", "kind": "marker", "snapshot": "S1"}
 
@@ -135,7 +136,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("edit", "word"), REFUSED, ids=[json.dumps(edit) for edit, _ in REFUSED])
+@each("edit, word", REFUSED)
 def test_an_edit_that_is_refused_says_why(lecture: Scenario, edit: dict[str, Any], word: str) -> None:
     with pytest.raises(InputError) as refusal:
         edited_by(lecture, edit, 100)
@@ -163,15 +164,15 @@ MALFORMED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("edit", MALFORMED, ids=lambda edit: ascii(edit)[:60])
+@each("edit", MALFORMED)
 def test_a_malformed_edit_is_refused_too(lecture: Scenario, edit: dict[str, Any]) -> None:
     """It may come from a forged link, and every accepted edit must fit into a link."""
     with pytest.raises(InputError):
         edited_by(lecture, edit, 100)
 
 
-@pytest.mark.parametrize("body", ["9" * 5000, "[" * 900 + "]" * 900, '{"note":' + "[" * 900 + "]" * 900 + "}", "1e999"])
-@pytest.mark.parametrize("workload", ["bank", "trade"])
+@each("body", ["9" * 5000, "[" * 900 + "]" * 900, '{"note":' + "[" * 900 + "]" * 900 + "}", "1e999"])
+@each("workload", ["bank", "trade"])
 def test_a_typed_body_never_crashes(workload: str, body: str) -> None:
     goods = {"goods": {"P1": {"cash": 5}}} if workload == "trade" else {}
     scenario = system("P1 P2", workload=workload, parameters=goods)
@@ -233,6 +234,7 @@ def test_an_edited_story_expects_no_outcome(lecture: Scenario) -> None:
 # --------------------------------------------------------------------------- properties
 
 
+@examples(30)
 @given(scenarios(schedulers=("timed",)), st.data())
 def test_a_delay_moves_that_message_and_nothing_that_came_before(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
@@ -252,12 +254,8 @@ def before(events: list[Event], time: float) -> list[Event]:
 # --------------------------------------------------------------------------- one message, several names
 
 
-@pytest.mark.parametrize(
-    "given",
-    [MessageReference(label="A"), MessageReference(label="P1.1"), MessageReference(None, "P1->P2")],
-    ids=["label", "number", "place"],
-)
-@pytest.mark.parametrize("named", [{"label": "A"}, {"label": "P1.1"}, {"channel": "P1->P2"}], ids=str)
+@each("given", [MessageReference(label="A"), MessageReference(label="P1.1"), MessageReference(None, "P1->P2")])
+@each("named", [{"label": "A"}, {"label": "P1.1"}, {"channel": "P1->P2"}])
 def test_an_edit_finds_its_message_under_whichever_name_a_delay_was_set(
     given: MessageReference, named: dict[str, Any]
 ) -> None:

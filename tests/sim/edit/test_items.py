@@ -17,6 +17,7 @@ from sim.document.writing import dumps
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import frontier_of
+from tests.cases import each
 from tests.sim.tools import edited_by, send, start, summary, system
 
 A, H, J = {"script": 0}, {"script": 4}, {"script": 5}  # of the lecture's lines A, B, I, C, H, J, E
@@ -87,7 +88,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("edit", "words"), REFUSED, ids=lambda part: str(part)[:60])
+@each("edit, words", REFUSED)
 def test_an_impossible_change_is_refused_in_a_sentence(lecture: Scenario, edit: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as refusal:
         edited_by(lecture, edit, 0)
@@ -127,7 +128,7 @@ def test_a_cut_at_an_event_that_moved_to_another_process_cannot_be_drawn_but_sta
         frontier_of(run(moved), moved.cuts[1])
 
 
-@pytest.mark.parametrize("after", ["A", "F", "P1.1", "P2.1"])
+@each("after", ["A", "F", "P1.1", "P2.1"])
 def test_an_event_that_another_waits_for_is_not_deleted(after: str) -> None:
     lines = (send("P1", "P2", 1, label="A", receive_label="F"), ScriptLine("P2", 3, after, label="B"))
     with pytest.raises(InputError, match=f"delete: B waits for {after}, which would be gone"):

@@ -15,6 +15,7 @@ from sim.edit.edits import Edit, apply_edit
 from sim.edit.lay_bare import _candidates, harm, smallest_edit
 from sim.run.execution import Execution, run
 from sim.run.references import references
+from tests.cases import each
 from tests.sim.tools import failing
 
 
@@ -22,7 +23,7 @@ def broken(scenario: str, slip: str) -> Execution:
     return apply_edit(run(library.load(scenario)), {"do": "break", "rule": slip}, 0.0)
 
 
-@pytest.mark.parametrize("slip", list(SLIPS))
+@each("slip", list(SLIPS))
 def test_its_scenario_lays_every_slip_bare_after_one_edit_at_most(slip: str) -> None:
     """The same edits harm nothing where the rule is kept: the slip is to blame."""
     execution = broken(SLIPS[slip].shown_by, slip)
@@ -35,7 +36,7 @@ def test_its_scenario_lays_every_slip_bare_after_one_edit_at_most(slip: str) -> 
         assert not failing(kept)
 
 
-@pytest.mark.parametrize("slip", list(SLIPS))
+@each("slip", list(SLIPS))
 def test_a_slip_is_switched_on_and_off(slip: str) -> None:
     opened = run(library.load("two_banks"))
     on = apply_edit(opened, {"do": "break", "rule": slip}, 0.0)
@@ -46,7 +47,7 @@ def test_a_slip_is_switched_on_and_off(slip: str) -> None:
     assert off.events == opened.events
 
 
-@pytest.mark.parametrize("slip", list(SLIPS))
+@each("slip", list(SLIPS))
 def test_a_broken_run_is_saved_and_read_again(slip: str) -> None:
     execution = broken("two_banks", slip)
     again = run(parse_toml(dumps(execution.scenario), "two_banks"))

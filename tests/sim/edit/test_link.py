@@ -31,6 +31,7 @@ from sim.edit.link import (
 )
 from sim.run.execution import Execution, run
 from sim.run.references import references
+from tests.cases import each
 from tests.tools import examples
 
 LETTERS = "abcxyzABCXYZ0189-_"
@@ -47,7 +48,7 @@ def test_unpack_reverses_pack_and_a_url_needs_no_quoting(value: Any) -> None:
     assert urlencode({"x": code}) == f"x={code}"
 
 
-@examples(300)
+@examples(120)
 @given(st.data())
 def test_a_damaged_code_is_refused_in_a_sentence(data: Any) -> None:
     """Changed, missing or additional letters raise InputError and nothing else."""
@@ -92,12 +93,13 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize("name", FORGED)
+@each("name", FORGED)
 def test_a_forged_code_is_refused_too(name: str) -> None:
     with pytest.raises(InputError, match="2 MB" if name == "too big" else "damaged"):
         unpack(code_of(FORGED[name]))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_unpacked() -> None:
     """A gigabyte of zeros in a megabyte of link."""
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -122,7 +124,7 @@ def test_a_link_of_the_first_version_is_known_as_such() -> None:
         read_query({"scenario": "lecture", "edits": "horZcosmudCIBQA"})
 
 
-@pytest.mark.parametrize("value", [float("nan"), {1, 2}, "\ud800", [float("inf")]], ids=str)
+@each("value", [float("nan"), {1, 2}, "\ud800", [float("inf")]])
 def test_a_value_that_is_not_json_cannot_be_packed(value: Any) -> None:
     with pytest.raises(InputError, match="a link holds only"):
         pack(value)
@@ -151,7 +153,7 @@ WRONG: list[tuple[dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("query", "words"), WRONG, ids=range(len(WRONG)))
+@each("query, words", WRONG)
 def test_a_wrong_query_says_what_is_wrong(query: dict[str, str], words: str) -> None:
     with pytest.raises(InputError) as refusal:
         read_query(query)
@@ -203,7 +205,8 @@ def ten_edits(execution: Execution) -> Shared:
     return Shared(scenario.name, edits=tuple(made), step=17)
 
 
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.slow
+@each("name", library.names())
 def test_ten_edits_of_any_scenario_fit_into_a_link(name: str) -> None:
     shared = ten_edits(run(library.load(name)))
     link = f"http://127.0.0.1:8501/?{urlencode(query_of(shared))}"

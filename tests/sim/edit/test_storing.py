@@ -21,6 +21,7 @@ from sim.edit.link import Shared, query_of, read_query
 from sim.run.execution import run
 from sim.run.stored import holdings
 from sim.services.settings import STORAGE
+from tests.cases import each
 
 # The lecture's 800 and 200: S1 records 770, 200 and the 30 on its way. P2 crashes at 8; S1 is valid from 6 on.
 BANK = """
@@ -146,8 +147,8 @@ def test_times_of_recoveries_are_given_in_any_order_and_keep_what_they_go_back_t
     assert describe_plan(at_times, of_recovery("at", [])) == "no recovery at a given time"
 
 
-@pytest.mark.parametrize(
-    ("edits", "found"),
+@each(
+    "edits, found",
     [
         ([], 1000),
         ([of_recovery("channels", False)], 970),
@@ -238,8 +239,8 @@ def test_by_hand_only_what_is_valid_so_far_can_be_gone_back_to() -> None:
 # --------------------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize(
-    ("edit", "told"),
+@each(
+    "edit, told",
     [
         (of_storage("bandwidth", 0), "storage.bandwidth: expected a number above 0, not 0"),
         (of_storage("limit", 1.5), "limit: expected a whole number, not 1.5"),
@@ -279,7 +280,7 @@ def test_a_run_that_stores_nothing_has_nothing_to_go_back_to() -> None:
         apply_edit(lecture, of_storage("limit", 2), 0.0)
 
 
-@pytest.mark.parametrize("kind", [name for name in ALGORITHMS if not ALGORITHMS[name].allows_recovery])
+@each("kind", [name for name in ALGORITHMS if not ALGORITHMS[name].allows_recovery])
 def test_an_algorithm_that_allows_no_recovery_has_none(kind: str) -> None:
     """Neither by an edit, nor where it takes the place of one that does; then its rules are the reason."""
     lecture = library.load("lecture")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each
 from tests.sim.bad import complaint, missing
 
 FILES = {
@@ -64,7 +65,7 @@ def answer(folder: Path, capsys: pytest.CaptureFixture[str], **changed: str) -> 
     return complaint(capsys, "cos418", top, events, "--delays", delays)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_a_bad_case(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad, content, words = CASES[name]
     sentence = answer(tmp_path, capsys, **{bad.partition(".")[2]: content})

@@ -12,6 +12,7 @@ import pytest
 from sim.__main__ import main
 from sim.exchange import cos418
 from sim.run.execution import Execution, run
+from tests.cases import each
 from tests.sim.tools import verdicts
 from tests.tools import ROOT
 
@@ -45,7 +46,7 @@ def answer(top: str, events: str, delays: list[float]) -> Execution:
     return run(cos418.read_case(top, events, delays))
 
 
-@pytest.mark.parametrize("case", ASSIGNMENT + GENERATED)
+@each("case", ASSIGNMENT + GENERATED)
 def test_every_snap_file_line_by_line_and_every_check(cos418_cases: Path, case: str) -> None:
     execution = run_of(cos418_cases, case)
     texts = cos418.snap_texts(execution)
@@ -54,7 +55,7 @@ def test_every_snap_file_line_by_line_and_every_check(cos418_cases: Path, case: 
     assert all(verdict.holds for row in verdicts(execution).values() for verdict in row)
 
 
-@pytest.mark.parametrize("case", ASSIGNMENT)
+@each("case", ASSIGNMENT)
 def test_every_line_of_the_reference_trace(cos418_cases: Path, case: str) -> None:
     assert (
         cos418.trace(run_of(cos418_cases, case)) == (cos418_cases / "traces" / f"{case}.txt").read_text().splitlines()

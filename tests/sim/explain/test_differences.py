@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from sim.edit.compared import under
 from sim.edit.edits import apply_edit, checked_run
 from sim.explain.differences import differences
 from sim.run.execution import Execution, run
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.tools import examples
 
@@ -87,7 +87,7 @@ def test_what_is_recorded_differently_is_told() -> None:
     assert sentence == "C21 records nothing, not [H->D]; C32 records [I->G], not nothing"
 
 
-@pytest.mark.parametrize("name", ["barriers", "unaligned", "stop_the_world", "lai_yang"])
+@each("name", ["barriers", "unaligned", "stop_the_world", "lai_yang"])
 def test_the_messages_are_those_of_the_event_tables_and_counts_are_symmetric(name: str) -> None:
     runs = under_all(library.load(name))
     for one in runs.values():

@@ -26,6 +26,7 @@ from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import GIVEN_UP, Snapshot, snapshots_of
 from sim.theory.causality import History
 from tests.bundled import small
+from tests.cases import each
 from tests.scenarios.test_not_fifo import lai_yang, plain_markers
 from tests.sim.rule_books import Aligned, Barrier, Impatient, StopTheWorld, two
 from tests.sim.strategies import edited, scenarios
@@ -43,7 +44,7 @@ def application(execution: Execution, snapshot: Snapshot) -> list[tuple[Flight, 
     return [(flight, found[flight.id]) for flight in execution.flights if flight.kind == APP]
 
 
-@examples(120)
+@examples(50)
 @given(BY_MARKERS, st.data())
 def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any) -> None:
     """And with the messages that cross the cut. Chandy-Lamport needs no case for a rule of its own.
@@ -71,7 +72,7 @@ def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any)
             assert {reason.case for _, reason in found} <= {"channel", "state", "future"} | passed | taken_back
 
 
-@examples(80)
+@examples(50)
 @given(BY_MARKERS)
 def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
     """Each case claims an order of steps; the rows must have it."""
@@ -109,7 +110,7 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
                 assert case == "on_its_way" and receive is None and source is None
 
 
-@examples(80)
+@examples(50)
 @given(scenarios() | st.sampled_from(BUNDLED))
 def test_a_reason_of_a_step_speaks_of_nothing_later(scenario: Scenario) -> None:
     """And the last one is the reason at the end of the run. "Closed (step 7)" used to be said at step 4."""
@@ -133,7 +134,7 @@ def test_what_is_known_of_a_message_grows_with_the_steps() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "message", "wanted"), [
+@each("name, message, wanted", [
     ("recovery_without_channels", "30",
      "30 is lost: sent at a (step 1), before P1 recorded; a recovery (step 14) took back that P2 received it, and did "
      "not put it back into C12."),
@@ -199,7 +200,7 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize("name", [*ALGORITHMS])
+@each("name", [*ALGORITHMS])
 def test_a_browser_can_fill_the_cases_in(name: str) -> None:
     """Templates have only known, named fields, without format, index or attribute."""
     algorithm = ALGORITHMS[name](Graph((), ()))
@@ -209,7 +210,7 @@ def test_a_browser_can_fill_the_cases_in(name: str) -> None:
         assert set(re.findall(r"\{(.*?)\}", template)) <= FIELDS.get(case, OF_MESSAGES), case
 
 
-@pytest.mark.parametrize("name", [*ALGORITHMS])
+@each("name", [*ALGORITHMS])
 def test_an_algorithm_replaces_only_known_words(name: str) -> None:
     """A misspelt key would never be used. Only `situation` gives captions keys of an algorithm's own."""
     algorithm = ALGORITHMS[name]
@@ -324,7 +325,7 @@ def test_a_message_that_overtakes_the_marker_is_recorded_though_it_belongs_to_th
     assert reasons.reasons(lost, only_snapshot(lost))[by_label(lost)["n"]].case == "lost"
 
 
-@pytest.mark.parametrize("algorithm", [LaiYang, Barrier, StopTheWorld, Impatient, Aligned], ids=lambda a: a.name)
+@each("algorithm", [LaiYang, Barrier, StopTheWorld, Impatient, Aligned])
 def test_other_algorithms_are_explained_too(algorithm: Any, register: Any) -> None:
     """With any algorithm, reasons agree with what was recorded, and everything has a sentence."""
     lines = tuple(send(f"P{1 + n % 2}", f"P{1 + (n + 1) % 2}", n, f"m{n}") for n in range(8))

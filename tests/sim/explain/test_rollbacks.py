@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from sim.document import library
 from sim.explain.narration import sentences
 from sim.explain.rollbacks import FATES, fate_in_words, fates, why_gone
 from sim.run.execution import Execution, run
 from sim.run.rollbacks import taken_back
 from tests.bundled import small
+from tests.cases import each
 
 WITH_RECOVERY = [name for name in small() if library.load(name).recovery is not None]
 
@@ -36,7 +35,7 @@ def test_the_steps_of_a_recovery() -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "sentence"), [
+@each("name, sentence", [
     ("recovery_without_channels", "P2 goes back to its part of S1: state 200; 30 is not put back into C12."),
     ("recovery_without_fence", "P2 receives 50 from P1 on C12, though in this life nobody has sent it."),
     ("recovery_of_one", "P2 alone is rolled back to S1: epoch 1 begins."),
@@ -51,7 +50,7 @@ def test_a_step_of_a_recovery_that_goes_otherwise(name: str, sentence: str) -> N
     assert sentence in told(name)
 
 
-@pytest.mark.parametrize(("name", "label", "wanted"), [
+@each("name, label, wanted", [
     ("recovery", "a", ["put_back"]),
     ("recovery", "b", ["abandoned"]),
     ("recovery", "c", ["abandoned", "fenced"]),
@@ -75,7 +74,7 @@ def test_the_reasons_in_words() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", WITH_RECOVERY)
+@each("name", WITH_RECOVERY)
 def test_a_fate_is_one_line_that_speaks_of_nothing_later(name: str) -> None:
     execution = run(library.load(name))
     for flight in execution.flights:
@@ -85,7 +84,7 @@ def test_a_fate_is_one_line_that_speaks_of_nothing_later(name: str) -> None:
             assert all(int(step) <= fate.step for step in re.findall(r"step (\d+)", said)), said
 
 
-@pytest.mark.parametrize("name", WITH_RECOVERY)
+@each("name", WITH_RECOVERY)
 def test_every_event_that_is_taken_back_has_a_reason_and_no_other(name: str) -> None:
     execution = run(library.load(name))
     for event in execution.events:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from sim.core.algorithm import ALGORITHMS, SnapshotAlgorithm
@@ -15,10 +14,11 @@ from sim.document import library
 from sim.explain.narration import APPLICATION_EVENT, FAULT, StepText, narrate
 from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.run.execution import run
+from tests.cases import each
 from tests.sim.rule_books import Barrier
 from tests.sim.strategies import scenarios
 from tests.sim.tools import send, start, system
-from tests.tools import check_none
+from tests.tools import check_none, examples
 
 
 def unnamed(algorithm: type[SnapshotAlgorithm] | SnapshotAlgorithm, told: Iterable[StepText]) -> Iterator[str]:
@@ -36,17 +36,18 @@ def unnamed(algorithm: type[SnapshotAlgorithm] | SnapshotAlgorithm, told: Iterab
     yield from (f"{algorithm.name}: {name!r} names no clause" for name in sorted((own | shown) - set(names)))
 
 
-@pytest.mark.parametrize("name", list(ALGORITHMS))
+@each("name", list(ALGORITHMS))
 def test_every_algorithm_has_rules_with_a_source_and_its_captions_name_their_clauses(name: str) -> None:
     check_none(unnamed(ALGORITHMS[name], []))
 
 
-@pytest.mark.parametrize("name", library.names())
+@each("name", library.names())
 def test_the_badge_of_every_step_names_a_clause(name: str) -> None:
     execution = run(library.load(name))
     check_none(unnamed(execution.engine.algorithm, narrate(execution)))
 
 
+@examples(30)
 @given(scenario=scenarios())
 def test_the_badge_of_every_step_of_any_run_names_a_clause(scenario: Any) -> None:
     execution = run(scenario)
@@ -89,7 +90,7 @@ def test_the_rule_book_is_for_json() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "number"), [("lecture", 0), ("two_banks", 1), ("single_token", 1), ("lai_yang", 0)])
+@each("name, number", [("lecture", 0), ("two_banks", 1), ("single_token", 1), ("lai_yang", 0)])
 def test_a_story_says_the_rules_before_the_first_paragraph_that_needs_them(name: str, number: int) -> None:
     scenario = library.load(name)
     assert rules_before(scenario, "marker") == number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -15,8 +16,10 @@ from sim.explore.report import changed, complete_graph, exploration
 from sim.explore.world import MayHappen
 from sim.run.execution import run
 from sim.verify.checks import verdicts_of
+from tests.cases import each
 from tests.sim.explore.plain import explored
 from tests.sim.explore.plain_faults import explored_with_faults, whole_states
+from tests.tools import thinned
 
 ONE_CRASH, AND_BACK = MayHappen(crashes=1), MayHappen(crashes=1, restarts=True)
 
@@ -51,7 +54,14 @@ SECOND_PATH = {
 }
 
 
-@pytest.mark.parametrize("name", SECOND_PATH)
+LARGE = "crashes in every run of larger systems"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(own, marks=pytest.mark.long(LARGE)) if own == "two messages each" else own for own in SECOND_PATH],
+)
 def test_the_engine_alone_finds_the_same_states_and_a_diary_of_its_rows_tells_as_many_apart(name):
     scenario, may = SECOND_PATH[name]
     found, plain = exploration(scenario, may=may).found, explored_with_faults(scenario, may)
@@ -77,8 +87,14 @@ def test_one_state_stands_for_those_that_differ_in_names_with_crashes_too(may):
     assert (some.states, some.transitions, some.snapshots) == (every.states, every.transitions, every.snapshots)
 
 
-@pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
-@pytest.mark.parametrize("slip", ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"])
+SLIPS = ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("slip", "may"),
+    [*product(SLIPS, [ONE_CRASH]), *thinned(product(SLIPS, [AND_BACK]), 2, "crashes, restarts and broken rules")],
+)
 def test_where_a_rule_is_broken_too_and_the_diary_shows_it_after_as_many_steps(slip, may):
     scenario = changed(complete_graph(2, 1), slip, not_fifo=False)
     done, plain = exploration(scenario, may=may), explored_with_faults(scenario, may)
@@ -105,8 +121,8 @@ def test_faults_of_the_scenario_are_lines_of_the_world(own_order):
     assert (found.states, found.transitions) == (plain.states, plain.transitions)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "may", "complaint"),
+@each(
+    "scenario, may, complaint",
     [
         (complete_graph(2, 1), MayHappen(-1), "--crashes -1: give a number of crashes, 0 or more"),
         (complete_graph(2, 1), MayHappen(0, restarts=True), "--restarts: only a process that has crashed"),

@@ -20,6 +20,7 @@ from sim.explore.replay import by_hand
 from sim.explore.report import changed, complete_graph, exploration
 from sim.explore.world import NO_FAULTS, MayHappen
 from sim.run.execution import run
+from tests.cases import each
 from tests.sim.explore.plain import explored
 from tests.sim.explore.plain_faults import explored_with_faults, whole_states
 from tests.sim.tools import failing
@@ -31,8 +32,8 @@ LOSE = FaultLine("lose", message=MessageReference("P1.1"))
 SLOW = (FaultLine("slow", "S1", at=1, factor=4.0), FaultLine("slow", "S1", at=20, factor=1.0))
 
 
-@pytest.mark.parametrize(
-    ("sends", "may", "states", "transitions"),
+@each(
+    "sends, may, states, transitions",
     [
         (1, ONE_LOSS, 141, 260),
         (1, MayHappen(losses=2), 164, 327),
@@ -79,7 +80,12 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("name", PLAIN)
+LARGE = ("who crashes may start again", "two messages each")
+LONG = [pytest.param(name, marks=pytest.mark.long("losses in every run of larger systems")) for name in LARGE]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*(name for name in PLAIN if name not in LARGE), *LONG])
 def test_the_engine_alone_finds_the_same_states(name):
     scenario, may = PLAIN[name]
     done, plain = exploration(scenario, may=may), explored_with_faults(scenario, may)
@@ -105,7 +111,7 @@ def test_one_state_stands_for_those_that_differ_in_names_with_losses_too(may):
     assert (some.states, some.transitions, some.snapshots) == (every.states, every.transitions, every.snapshots)
 
 
-@pytest.mark.parametrize("algorithm", ["lai_yang", "mattern", "stop_the_world", "aligned_barriers"])
+@each("algorithm", ["lai_yang", "mattern", "stop_the_world", "aligned_barriers"])
 def test_other_rules_are_right_or_never_complete(algorithm):
     done = exploration(changed(complete_graph(2, 1), algorithm, not_fifo=False), may=ONE_LOSS)
     assert done.found.complete and done.shortest() == []
@@ -132,6 +138,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_the_way_to_each_state_runs_and_shows_what_is_wrong(name):
     scenario, may = WAYS[name]
@@ -167,8 +174,8 @@ def test_processes_that_are_slow_change_nothing_but_the_worlds_own_line(own_orde
     assert exploration(scenario, may=ONE_LOSS).found.states == with_a_loss.states
 
 
-@pytest.mark.parametrize(
-    ("scenario", "may", "complaint"),
+@each(
+    "scenario, may, complaint",
     [
         (complete_graph(2, 1), MayHappen(losses=-1), "--losses -1: give a number of losses, 0 or more"),
         (replace(complete_graph(2, 1), faults=(LOSE,)), NO_FAULTS, "faults: every run is explored without messages"),

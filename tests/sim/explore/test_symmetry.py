@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -21,10 +22,13 @@ from sim.explore.space import Space
 from sim.explore.symmetry import Renaming, interchangeable
 from sim.run.execution import run
 from sim.verify.checks import verdicts_of
+from tests.cases import each
 from tests.sim import rule_books
 from tests.sim.tools import system
+from tests.tools import thinned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("processes", "sends", "states", "transitions"),
     [(2, 3, 1_900, 4_340), (3, 1, 21_385, 72_907), (4, 0, 2_536, 13_207), (5, 0, 755_402, 7_033_961)],
@@ -54,8 +58,13 @@ def same(scenario: Scenario, *, own_order: bool = False) -> Exploration:
     return quick
 
 
-@pytest.mark.parametrize("bits", [packing.BITS, 10])
-@pytest.mark.parametrize("algorithm", [*ALGORITHMS, rule_books.Barrier.name])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("algorithm", "bits"),
+    thinned(
+        product([*ALGORITHMS, rule_books.Barrier.name], [packing.BITS, 10]), 5, "renamed states of every algorithm"
+    ),
+)
 def test_nothing_else_changes_for_any_rule_book(register, monkeypatch, algorithm, bits):
     """Not even the number of ways to each snapshot. Memory and stamps name channels; control channels are renamed."""
     register(rule_books.Barrier)
@@ -66,6 +75,7 @@ def test_nothing_else_changes_for_any_rule_book(register, monkeypatch, algorithm
     assert not is_symmetric or done.found.representatives < 0.51 * done.found.states
 
 
+@pytest.mark.slow
 def test_a_star_is_symmetric_in_its_leaves():
     leaves = tuple(edge for leaf in "BCD" for edge in (("A", leaf), (leaf, "A")))
     star = replace(complete_graph(4, 1), processes=("A", "B", "C", "D"), topology=Topology("listed", channels=leaves))
@@ -95,6 +105,7 @@ def test_without_interchangeable_processes_every_state_is_explored():
     assert any("no processes are interchangeable" in line for line in done.in_words())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slip", "not_fifo"), [("fifo", True), ("deaf_initiator", False), ("out_of_band", False)])
 def test_a_violation_is_replayed_as_a_run_of_the_scenario(slip, not_fifo):
     """The run goes through states that were not explored, in names of its own."""
@@ -106,6 +117,7 @@ def test_a_violation_is_replayed_as_a_run_of_the_scenario(slip, not_fifo):
         assert check in {verdict.check for verdict in verdicts_of(execution)["S1"] if verdict.holds is False}
 
 
+@pytest.mark.slow
 def test_a_run_leads_to_every_representative():
     """Three processes are exchanged, so it matters in which order renamings follow each other."""
     scenario = complete_graph(4, 0)
@@ -139,7 +151,8 @@ def test_rules_that_tell_processes_apart_are_refused(register):
             exploration(scenario, symmetry=True)
 
 
-@pytest.mark.parametrize("slip", [name for name in SLIPS if name != "fifo"])
+@pytest.mark.slow
+@each("slip", lambda: [name for name in SLIPS if name != "fifo"])
 def test_a_broken_rule_is_explored_alike_or_refused(slip):
     try:
         same(changed(complete_graph(3, 0), slip, not_fifo=False))

@@ -19,10 +19,10 @@ from sim.document.validate import fitting_initiations, validate
 from sim.document.writing import dumps
 from sim.edit.another_algorithm import with_algorithm
 from sim.explain.narration import sentences
-from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.theory.causality import History
+from tests.sim.run import counts
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import verdicts
 from tests.tools import examples
@@ -78,7 +78,7 @@ def _from(scenario: Scenario, source: str) -> Scenario:
 
 
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(40)
+@examples(20)
 @given(data=st.data())
 def test_every_check_that_it_names_holds(kind: str, data: st.DataObject) -> None:
     """With a held message, or processes that wait for room in a circle, a snapshot may stay incomplete; that is all."""
@@ -88,7 +88,7 @@ def test_every_check_that_it_names_holds(kind: str, data: st.DataObject) -> None
 
 
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(25)
+@examples(12)
 @given(data=st.data())
 def test_exactly_the_messages_that_cross_the_cut_are_recorded(kind: str, data: st.DataObject) -> None:
     scenario = data.draw(under(kind, holds=False))
@@ -104,7 +104,7 @@ def test_exactly_the_messages_that_cross_the_cut_are_recorded(kind: str, data: s
 
 
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(25)
+@examples(12)
 @given(data=st.data())
 def test_copied_in_place_and_written_runs_are_the_same(kind: str, data: st.DataObject) -> None:
     scenario = data.draw(under(kind))
@@ -114,7 +114,7 @@ def test_copied_in_place_and_written_runs_are_the_same(kind: str, data: st.DataO
 
 
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(15)
+@examples(8)
 @given(data=st.data())
 def test_every_step_has_its_sentence(kind: str, data: st.DataObject) -> None:
     execution = run(data.draw(under(kind)))
@@ -123,23 +123,13 @@ def test_every_step_has_its_sentence(kind: str, data: st.DataObject) -> None:
     assert all(text.endswith(".") and not FIELD.search(text) for text in texts)
 
 
-# Of two and of three processes that send one message each (to any other; from sources on, to any later one):
-# the states and the transitions. Those of Chandy and Lamport are counted by hand in test_every_interleaving.py.
-COUNTS = {
-    "aligned_barriers": ((11, 12), (155, 319)),
-    "chandy_lamport": ((65, 101), (21_385, 72_907)),
-    "copy_on_write": ((97, 213), (4_237, 14_489)),
-    "lai_yang": ((109, 189), (51_297, 205_033)),
-    "mattern": ((140, 243), (14_181, 41_269)),
-    "stop_the_world": ((230, 425), (14_277, 39_203)),
-    "unaligned_barriers": ((91, 146), (36_919, 137_249)),
-    "uncoordinated": ((37, 63), (804, 2_231)),
-}
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@pytest.mark.parametrize("processes", [2, 3])
-def test_every_interleaving_of_a_small_system_passes_every_check(kind: str, processes: int) -> None:
-    found = exploration(changed(complete_graph(processes, 1), kind, not_fifo=False)).found
-    assert found.complete and not found.worst
-    assert (found.states, found.transitions) == COUNTS[kind][processes - 2]
+def test_every_interleaving_of_a_small_system_passes_every_check(kind: str) -> None:
+    """What is counted is compared with counts.json, for the algorithms that are in it: see counts.py."""
+    for place, processes in enumerate(counts.PROCESSES):
+        found = counts.explored(kind, processes).found
+        assert found.complete and not found.worst
+        if kind in counts.known():
+            how = "where this is meant: python -m tests.sim.run.counts --write"
+            assert [found.states, found.transitions] == counts.known()[kind][place], how

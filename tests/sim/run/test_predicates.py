@@ -17,6 +17,7 @@ from sim.run.cut_states import states_at_cuts
 from sim.run.execution import run
 from sim.run.predicates import Predicates
 from sim.theory.lattice import lattice
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import send
 from tests.tools import examples
@@ -26,8 +27,8 @@ def value(name: str, text: str, cut: tuple[int, ...]) -> bool:
     return Predicates(run(library.load(name))).read(text)(cut)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "cut"),
+@each(
+    "name, text, cut",
     [
         ("lecture", "P1.events == 2 and P2.events == 0", (2, 0, 0)),
         ("lecture", "P1.last == 'B' and C12.messages == 1 and 'B->F' in C12.bodies", (2, 0, 0)),
@@ -45,8 +46,8 @@ def test_what_holds_at_a_cut(name: str, text: str, cut: tuple[int, ...]) -> None
     assert not value(name, f"not ({text})", cut)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each(
+    "text, words",
     [
         ("", "the predicate is empty; write something such as"),
         ("P1.events ==", "is no predicate"),
@@ -80,8 +81,8 @@ def test_anything_else_is_refused_in_one_sentence(text: str, words: str) -> None
     assert words in str(refused.value) and "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@each(
+    "text, words",
     [
         ("P1.events", "says a value, not whether something holds"),
         ("P1.last < 3", "compare like with like"),
@@ -110,7 +111,7 @@ def test_a_part_that_is_undefined_makes_it_not_hold() -> None:
     assert not value("lecture", "sqrt(P2.events - 1) == 0", (0, 0, 0))
 
 
-@pytest.mark.parametrize("name", library.names())
+@each("name", library.names())
 def test_the_examples_that_a_page_offers_are_predicates(name: str) -> None:
     predicates = Predicates(run(library.load(name)))
     empty = (0,) * len(predicates.processes)
@@ -118,7 +119,7 @@ def test_the_examples_that_a_page_offers_are_predicates(name: str) -> None:
         assert predicates.read(text)(empty) in (True, False)
 
 
-@pytest.mark.parametrize("first", ['a "quoted" one', "if", "back\\slash", "ﬁ", "x" * 300, "channels"])
+@each("first", ['a "quoted" one', "if", "back\\slash", "ﬁ", "x" * 300, "channels"])
 def test_the_examples_are_predicates_whatever_the_names(first: str) -> None:
     """Names with quotes, keywords, and names too long to be written; and what is written is what is meant."""
     script = (ScriptLine(first, 1.0), send(first, "P2", 2.0))

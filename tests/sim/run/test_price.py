@@ -10,16 +10,18 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run
 from sim.run.price import price_of
+from tests.cases import each
 
 
-@pytest.mark.parametrize("name", library.names())
+@each("name", library.names())
 def test_no_bundled_scenario_has_more_steps_than_its_price(name):
     scenario = library.load(name)
     assert run(scenario).steps <= price_of(scenario).steps
 
 
-@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "chandy_lamport"])
-@pytest.mark.parametrize("kind", [name for name in WORKLOADS if WORKLOADS[name].busy(4, 100)])
+@pytest.mark.slow
+@each("algorithm", [name for name in ALGORITHMS if name != "chandy_lamport"])
+@each("kind", [name for name in WORKLOADS if WORKLOADS[name].busy(4, 100)])
 def test_what_a_plug_in_causes_is_known_without_running_it(algorithm, kind):
     """A workload says how busy it is, an algorithm has the graph: neither declares anything for its price."""
     busy = ", ".join(f"{key} = {value}" for key, value in WORKLOADS[kind].busy(4, 1_000).items())

@@ -38,13 +38,14 @@ from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.theory.causality import History
+from tests.cases import each
 from tests.sim.rule_books import Impatient
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import conserved_by, send, start, system, verdicts
 from tests.tools import ROOT, check_none, examples
 
 
-@examples(150)
+@examples(80)
 @given(scenarios())
 def test_every_check_holds_and_both_paths_agree(scenario: Scenario) -> None:
     """With a held message a snapshot may stay incomplete; no other check may fail."""
@@ -53,6 +54,7 @@ def test_every_check_holds_and_both_paths_agree(scenario: Scenario) -> None:
     assert fails <= ({"completion"} if has_holds(scenario) else set())
 
 
+@examples(30)
 @given(scenarios(holds=False))
 def test_without_holds_every_snapshot_is_complete_and_carries_one_marker_per_channel(scenario: Scenario) -> None:
     for snapshot in snapshots_of(run(scenario)):
@@ -60,6 +62,7 @@ def test_without_holds_every_snapshot_is_complete_and_carries_one_marker_per_cha
         assert snapshot.markers == len(scenario.channels)
 
 
+@examples(30)
 @given(scenarios())
 def test_exactly_the_messages_that_cross_the_cut_are_recorded(scenario: Scenario) -> None:
     """By id, since the check compares bodies, and two messages may have the same body."""
@@ -71,11 +74,13 @@ def test_exactly_the_messages_that_cross_the_cut_are_recorded(scenario: Scenario
             assert recorded == history.in_channels(snapshot.frontier)
 
 
+@examples(30)
 @given(scenarios())
 def test_copied_and_in_place_runs_give_identical_events(scenario: Scenario) -> None:
     assert run(scenario, copied=True).events == run(scenario).events
 
 
+@examples(30)
 @given(scenarios())
 def test_a_run_leaves_its_scenario_as_it_was_and_can_be_repeated(scenario: Scenario) -> None:
     before = repr(scenario)
@@ -84,6 +89,7 @@ def test_a_run_leaves_its_scenario_as_it_was_and_can_be_repeated(scenario: Scena
     assert repr(scenario) == before
 
 
+@examples(30)
 @given(scenarios())
 def test_rows_are_numbered_and_steps_and_times_never_go_back(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -198,6 +204,7 @@ snapshots = [{ id = "S1", process = "P2", at = 20 }, { id = "S2", process = "P5"
 """
 
 
+@pytest.mark.slow
 def test_events_do_not_depend_on_the_hash_seed() -> None:
     digests = {
         subprocess.run(
@@ -268,6 +275,7 @@ def test_delaying_one_marker_re_rolls_no_other_draw(monkeypatch: pytest.MonkeyPa
 # --------------------------------------------------------------------------- files
 
 
+@examples(30)
 @given(scenarios())
 def test_toml_gives_an_equal_scenario_and_identical_events(scenario: Scenario) -> None:
     again = parse_toml(dumps(scenario), scenario.name)
@@ -275,7 +283,7 @@ def test_toml_gives_an_equal_scenario_and_identical_events(scenario: Scenario) -
     assert run(again).events == run(scenario).events
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"title": ""},
@@ -304,6 +312,7 @@ def departures(execution: Execution, channel: str) -> list[int | None]:
     return [e.message_id for e in execution.events if e.channel == channel and e.kind in (SEND, MARKER_SEND)]
 
 
+@examples(30)
 @given(scenarios())
 def test_every_channel_delivers_in_the_order_of_sending(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -312,6 +321,7 @@ def test_every_channel_delivers_in_the_order_of_sending(scenario: Scenario) -> N
         assert arrived == departures(execution, channel.name)[: len(arrived)]
 
 
+@examples(30)
 @given(scenarios(), st.data())
 def test_a_held_message_holds_back_what_is_behind_it(scenario: Scenario, data: Any) -> None:
     assume(scenario.channels)

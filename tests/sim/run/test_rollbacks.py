@@ -24,6 +24,7 @@ from sim.run.rollbacks import (
 from sim.run.snapshots import snapshots_of
 from sim.theory.surviving import is_gone
 from tests.bundled import small
+from tests.cases import each
 
 RECOVERY = run(library.load("recovery"))
 TWICE = run(library.load("crash_during_recovery"))
@@ -130,7 +131,7 @@ def test_what_came_after_the_line_is_taken_back_and_nothing_else() -> None:
     assert not any(event.row in back for event in RECOVERY.events if event.snapshot_id == "S1")
 
 
-@pytest.mark.parametrize("name", small())
+@each("name", small())
 def test_an_event_is_taken_back_by_a_recovery_if_it_is_gone(name: str) -> None:
     execution = run(library.load(name))
     own = [event for event in execution.events if event.kind in APPLICATION_KINDS]

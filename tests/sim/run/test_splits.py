@@ -12,6 +12,7 @@ from sim.edit.edit_words import describe_edit
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
 from sim.run.splits import Split, splits_of
+from tests.cases import each
 from tests.sim.tools import system
 
 OF_P1 = "P1->P2 P2->P1 P1->P3 P3->P1"
@@ -62,8 +63,8 @@ def test_an_edit_that_names_groups_severs_all_channels_between_them_by_one_line(
     assert describe_edit(after, {**edit, "kind": "mend", "at": 5.0}) == "the network is healed at 5: P3 and P2 | P1"
 
 
-@pytest.mark.parametrize(
-    ("groups", "why"),
+@each(
+    "groups, why",
     [
         ([["P1"], ["P4"]], "'P4' is no process"),
         ([["P1", "P2"], ["P2"]], "P2 is in two of them"),

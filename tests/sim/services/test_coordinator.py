@@ -263,7 +263,8 @@ def coordinated(draw: st.DrawFn) -> Scenario:
     return scenario
 
 
-@examples(150)
+@pytest.mark.slow
+@examples(40)
 @given(coordinated())
 def test_with_any_faults_every_snapshot_is_decided_once_and_what_is_complete_is_right(scenario: Scenario) -> None:
     execution = run(scenario)

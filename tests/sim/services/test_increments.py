@@ -23,6 +23,7 @@ from sim.services.increments import (
     size_of,
     whole,
 )
+from tests.cases import each
 from tests.tools import examples
 
 TABLE = {f"k{number}": 0 for number in range(1, 1_001)}
@@ -100,7 +101,7 @@ def test_keys_that_are_gone_are_named_and_new_ones_are_set() -> None:
     assert restored(base, document) == state
 
 
-@pytest.mark.parametrize(("base", "state"), [(5, 6), ([1, 2, 3], [1, 2]), (None, TABLE), (TABLE, None), (TABLE, {})])
+@each("base, state", [(5, 6), ([1, 2, 3], [1, 2]), (None, TABLE), (TABLE, None), (TABLE, {})])
 def test_what_are_no_two_mappings_or_no_smaller_is_stored_whole(base: Any, state: Any) -> None:
     assert difference(base, state) == {"whole": state}
 
@@ -118,7 +119,7 @@ def test_values_that_python_takes_for_equal_are_told_apart() -> None:
         assert type(restored(base, difference(base, {**base, "a": value}))["a"]) is type(value)
 
 
-@examples(300)
+@examples(80)
 @given(base=tables | values, state=tables | values)
 def test_a_difference_gives_the_state_back_and_is_never_larger_than_the_whole(base: Any, state: Any) -> None:
     document = difference(base, state)
@@ -212,7 +213,7 @@ def test_what_cannot_have_happened_is_refused() -> None:
 steps = st.tuples(st.sampled_from(["begin", "commit", "commit", "abort"]), st.integers(0, 3))
 
 
-@examples(300)
+@examples(80)
 @given(states=st.lists(tables, min_size=1, max_size=12), what=st.lists(steps, max_size=40),
        retained=st.integers(0, 3), longest_chain=st.integers(0, 4))  # fmt: skip
 def test_whatever_happens_every_kept_snapshot_is_restored(

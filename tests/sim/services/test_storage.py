@@ -19,6 +19,7 @@ from sim.document.writing import dumps
 from sim.run.execution import Execution, run
 from sim.run.snapshots import COMPLETE, FAILED, snapshots_of
 from sim.services.storage import Shelf, Storage
+from tests.cases import each
 from tests.sim.tools import rows_of, send, start, system
 
 TWENTY_BYTES = {"gggggggggggg": 100}  # as JSON
@@ -67,7 +68,7 @@ class TestTheManifest:
         assert [*shelf(execution).valid] == ["S1"]
         assert shelf(execution).valid["S1"].size == 65
 
-    @pytest.mark.parametrize("at", [0.5, 1.9, 2.0, 3.0, 5.9, 6.0, 6.2, 6.4])
+    @each("at", [0.5, 1.9, 2.0, 3.0, 5.9, 6.0, 6.2, 6.4])
     def test_a_crash_before_leaves_nothing(self, at):
         execution = run(parts_of(3, faults=(crash("P2", at),)))
         assert shelf(execution) == Shelf(ended=("S1",))
@@ -235,8 +236,11 @@ def key_of(state: State) -> str:
 SMALL = {"bandwidth": 10.0, "tries": 2}
 
 
-@pytest.mark.parametrize("limit", [0, 1])
-@pytest.mark.parametrize("recovers", [False, True])
+LARGE = pytest.mark.long("every order of uploads, refusals, a crash and a recovery")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("limit", "recovers"), [(0, False), (0, True), (1, False), pytest.param(1, True, marks=LARGE)])
 def test_the_storage_never_lists_what_is_not_whole(limit: int, recovers: bool) -> None:
     """Exhaustive: three parts, one crash, in any order of all that may happen; also with a recovery after it."""
     plan = RecoveryPlan(on="crash") if recovers else None
@@ -260,7 +264,7 @@ def test_the_storage_never_lists_what_is_not_whole(limit: int, recovers: bool) -
 class TestDocument:
     """The tables [storage] and [recovery] of a file."""
 
-    @pytest.mark.parametrize(
+    @each(
         "text",
         [
             "[storage]\nbandwidth = 10\nlimit = 3\njitter = 0.5\noffsets = true\n",
@@ -276,8 +280,8 @@ class TestDocument:
         assert parse_toml(dumps(scenario), "file") == scenario
         assert scenario.has_storage
 
-    @pytest.mark.parametrize(
-        ("text", "problem"),
+    @each(
+        "text, problem",
         [
             ("[storage]\nbandwith = 1", "bandwidth"),
             ("[storage]\nbandwidth = 0", "expected a number above 0, not 0"),

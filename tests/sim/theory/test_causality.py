@@ -55,6 +55,7 @@ def draw_frontier(history: History, data: Any) -> dict[str, int]:
     return {name: data.draw(st.integers(0, len(row)), label=name) for name, row in history.of.items()}
 
 
+@examples(30)
 @given(scenarios())
 def test_happened_before_is_reachability(scenario: Scenario) -> None:
     history = history_of(scenario)
@@ -65,6 +66,7 @@ def test_happened_before_is_reachability(scenario: Scenario) -> None:
             assert history.happened_before(a, b) == ((b.process, b.index) in after)
 
 
+@examples(30)
 @given(scenarios(), st.data())
 def test_consistent_means_closed_and_a_violation_is_a_message_from_the_future(scenario: Scenario, data: Any) -> None:
     history = history_of(scenario)
@@ -77,6 +79,7 @@ def test_consistent_means_closed_and_a_violation_is_a_message_from_the_future(sc
         assert (sent.index or 0) > frontier[sent.process] and (received.index or 0) <= frontier[received.process]
 
 
+@examples(30)
 @given(scenarios(), st.data())
 def test_a_cut_finds_what_is_sent_inside_and_not_received_inside(scenario: Scenario, data: Any) -> None:
     """By channel, in the order of receipt; messages never received come last, in the order of sending."""
@@ -96,7 +99,7 @@ def number_of_orders(graph: nx.DiGraph[Node]) -> int:
     return sum(1 for _ in nx.all_topological_sorts(graph))
 
 
-@examples(80)
+@examples(30)
 @given(scenarios())
 def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
     history = history_of(scenario)
@@ -111,7 +114,7 @@ def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
     assert levels == sorted(levels), "level by level"
 
 
-@examples(40)
+@examples(30)
 @given(scenarios())
 def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:
     history = history_of(scenario)
@@ -119,6 +122,7 @@ def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:
     assert linearizations(history) == number_of_orders(graph_of(history))
 
 
+@pytest.mark.slow
 def test_a_lattice_that_is_too_big_is_given_up_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second level of 60 processes without messages has 1,770 cuts: none of them is kept beyond the limit."""
     names = [f"P{n}" for n in range(60)]

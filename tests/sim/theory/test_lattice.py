@@ -27,6 +27,7 @@ from sim.theory.lattice import (
     top,
 )
 from sim.theory.lattice_parts import around, between
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import send, system
 from tests.tools import examples
@@ -48,7 +49,7 @@ def linear_orders(history: History) -> list[list[Clock]]:
     return from_here([bottom(history)])
 
 
-@examples(60)
+@examples(30)
 @given(scenarios(), st.data())
 def test_the_greatest_cut_below_and_the_least_above_are_those_of_the_lattice(scenario: Scenario, data: Any) -> None:
     history = small(scenario)
@@ -60,7 +61,7 @@ def test_the_greatest_cut_below_and_the_least_above_are_those_of_the_lattice(sce
     assert history.consistent_above(chosen) == min(around, key=lambda cut: sum(cut.values()))
 
 
-@examples(60)
+@examples(30)
 @given(scenarios())
 def test_every_cut_of_the_lattice_passes_the_test_by_clocks_and_the_test_by_messages(scenario: Scenario) -> None:
     history = small(scenario)
@@ -69,7 +70,7 @@ def test_every_cut_of_the_lattice_passes_the_test_by_clocks_and_the_test_by_mess
         assert history.is_consistent(frontier) and history.violations(frontier) == []
 
 
-@examples(60)
+@examples(30)
 @given(scenarios(), st.data())
 def test_possibly_and_definitely_by_brute_force(scenario: Scenario, data: Any) -> None:
     """Of a random set of cuts: whether some consistent cut is in it, and whether every linear order meets it."""
@@ -88,6 +89,7 @@ def test_possibly_and_definitely_by_brute_force(scenario: Scenario, data: Any) -
         assert list(surely.avoiding) in orders and not chosen & {*surely.avoiding}
 
 
+@pytest.mark.slow
 def test_a_lattice_too_big_to_list_is_counted_all_the_same() -> None:
     """Three processes of 200 events without messages: 201 ** 3 cuts, all consistent."""
     names = ("P1", "P2", "P3")
@@ -98,6 +100,7 @@ def test_a_lattice_too_big_to_list_is_counted_all_the_same() -> None:
         lattice(history)
 
 
+@pytest.mark.slow
 def test_counting_gives_up_in_time() -> None:
     names = [f"P{number}" for number in range(30)]
     history = run(system(" ".join(names), script=tuple(ScriptLine(name, 1.0) for name in names))).history
@@ -143,16 +146,11 @@ QUESTIONS: dict[str, Callable[[History], Any]] = {
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_narrow_lattice_of_many_processes_looks_at_the_deadline(question: str) -> None:
-    history = token_ring(140, 3)
-    with within(Deadline(0.05)), pytest.raises(OutOfTime):
-        QUESTIONS[question](history)
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_the_deadline_is_looked_at_again_and_again(question: str) -> None:
-    history, looks = token_ring(4, 4), count()
+@each("processes, rounds", [(4, 4), (140, 3)])
+@each("question", QUESTIONS)
+def test_the_deadline_is_looked_at_again_and_again(question: str, processes: int, rounds: int) -> None:
+    """Also in a narrow lattice of many processes."""
+    history, looks = token_ring(processes, rounds), count()
     with within(Deadline(60.0, lambda: next(looks) < 12)), pytest.raises(OutOfTime):
         QUESTIONS[question](history)
 

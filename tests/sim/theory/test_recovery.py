@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from sim.document.scenario import Scenario, ScriptLine
 from sim.run.execution import run
 from sim.theory.causality import History
 from sim.theory.recovery import Recovery, Rollback, recovery_line
+from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import send, system
 from tests.tools import examples
@@ -44,8 +44,8 @@ def test_the_domino_effect_goes_back_to_the_beginning() -> None:
     assert [tuple(cut.values()) for cut in found.cuts()] == [(4, 3), (2, 3), (2, 1), (0, 1), (0, 0)]
 
 
-@pytest.mark.parametrize(
-    ("copies", "line", "rollbacks"),
+@each(
+    "copies, line, rollbacks",
     [
         ({"P1": [2, 4], "P2": [2, 4]}, (4, 4), 0),  # each copy after a send: nothing is received that is not sent
         ({"P1": [2, 4], "P2": [1, 2, 3]}, (2, 2), 2),  # a copy more is of use
@@ -67,7 +67,7 @@ def greatest(history: History, copies: Copies) -> dict[str, int]:
     return found
 
 
-@examples(150)
+@examples(30)
 @given(scenarios(), st.data())
 def test_it_is_the_greatest_consistent_cut_of_copies(scenario: Scenario, data: Any) -> None:
     history = History(scenario.processes, run(scenario).events)
@@ -92,6 +92,7 @@ def check_rollbacks(history: History, copies: Copies, found: Recovery) -> None:
         assert rollback.end in {0, *copies.get(rollback.process, ())}
 
 
+@examples(30)
 @given(scenarios(), st.data())
 def test_if_every_state_is_copied_it_is_the_greatest_consistent_cut_inside_the_last_ones(
     scenario: Scenario, data: Any
@@ -102,6 +103,7 @@ def test_if_every_state_is_copied_it_is_the_greatest_consistent_cut_inside_the_l
     assert recovery_line(history, copies).line == history.consistent_below(last)
 
 
+@examples(30)
 @given(scenarios(), st.data())
 def test_a_failure_further_back_finds_no_later_line(scenario: Scenario, data: Any) -> None:
     """With a copy less the line is the same or lies before it."""

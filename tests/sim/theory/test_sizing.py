@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import networkx as nx
@@ -32,15 +33,16 @@ from sim.theory.sizing import (
     shape,
     sizes,
 )
-from tests.tools import examples
+from tests.cases import each
+from tests.tools import examples, thinned
 
 LATE = {"message_delay": 0}  # only markers are late
 
 # ------------------------------------------------------------------ the documents, sentence by sentence
 
 
-@pytest.mark.parametrize(
-    ("says", "key", "value"),
+@each(
+    "says, key, value",
     [
         ("Total Channels = N × (N − 1) = 9,900 channels", "channels", 9_900),
         ("Buffered Messages/Channel = 100,000 messages", "messages_per_channel", 100_000),
@@ -137,8 +139,8 @@ def test_every_sentence_of_the_documents_with_a_figure_has_its_verdict() -> None
 # ------------------------------------------------------------------ the law against runs
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES)
-@pytest.mark.parametrize("nodes", [1, 2, 3, 6])
+@each("topology", TOPOLOGIES)
+@each("nodes", [1, 2, 3, 6])
 def test_the_shape_of_a_topology_is_that_of_its_graph(topology: str, nodes: int) -> None:
     names = [f"P{number}" for number in range(1, nodes + 1)]
     graph: nx.DiGraph[str] = nx.DiGraph(Topology(topology).edges(names, 0))
@@ -183,8 +185,13 @@ def mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-@pytest.mark.parametrize("algorithm", ["chandy_lamport", "unaligned_barriers", "lai_yang", "mattern"])
-@pytest.mark.parametrize("topology", ["complete", "line", "ring"])
+RECORDING = product(["chandy_lamport", "unaligned_barriers", "lai_yang", "mattern"], ["complete", "line", "ring"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("algorithm", "topology"), thinned(RECORDING, 5, "the law of what is recorded, by algorithm and topology")
+)
 def test_what_each_node_records_is_what_the_law_says(algorithm: str, topology: str) -> None:
     snapshots = [snapshots_of(stream(topology, 4, seed, algorithm=algorithm))[0] for seed in range(8)]
     law = law_of(sized(topology, 4, algorithm=algorithm))
@@ -303,8 +310,8 @@ faults = [{ kind = "crash", process = "P2", at = 45 }]
 # ------------------------------------------------------------------ numbers and words
 
 
-@pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("bad", ["-1", "nan", "inf", "-inf", "1e400", "1e99", "x", "", "9" * 400])
+@each("name", INPUTS)
+@each("bad", ["-1", "nan", "inf", "-inf", "1e400", "1e99", "x", "", "9" * 400])
 def test_a_bad_number_is_one_sentence(name: str, bad: str) -> None:
     with pytest.raises(InputError) as caught:
         System.read({name: bad})
@@ -312,8 +319,8 @@ def test_a_bad_number_is_one_sentence(name: str, bad: str) -> None:
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize(
-    ("wanted", "told"),
+@each(
+    "wanted, told",
     [
         ({"nodes": "0"}, "--nodes: expected a whole number from 1 to 100,000, not '0'"),
         ({"nodes": "2.5"}, "--nodes: expected a whole number"),
@@ -331,7 +338,7 @@ def test_what_cannot_be_sized_is_one_sentence(wanted: dict[str, str], told: str)
     assert str(caught.value).startswith(told)
 
 
-@pytest.mark.parametrize("topology", ["complete", "ring", "line", "star"])
+@each("topology", ["complete", "ring", "line", "star"])
 def test_barriers_that_start_at_sources_refuse_a_graph_without_one(topology: str) -> None:
     with pytest.raises(InputError, match=r"start at sources, and a .* has none; use dag"):
         sizes(System.read({"topology": topology, "algorithm": "aligned_barriers"}))

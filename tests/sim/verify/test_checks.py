@@ -13,6 +13,7 @@ from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import CHECKS, Verdict
 from sim.verify.table_checks import verdicts_from_table
+from tests.cases import each
 from tests.sim.tools import bodies, conserved_by, failing, send, start, system, table_verdicts, verdicts
 
 
@@ -120,7 +121,7 @@ TAMPERED: dict[str, tuple[Tamper, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", TAMPERED)
+@each("name", TAMPERED)
 def test_a_table_that_was_tampered_with_is_caught(name: str) -> None:
     tamper, checks = TAMPERED[name]
     execution = run(bank())

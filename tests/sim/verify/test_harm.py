@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sim.core.slip import SLIPS
 from sim.document import library
 from sim.run.execution import Execution, run
@@ -11,6 +9,7 @@ from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from sim.verify.harm import Against, against, harms
 from tests.broken_rules import shown
+from tests.cases import each
 
 
 def named(execution: Execution, messages: frozenset[int]) -> list[str]:
@@ -18,7 +17,7 @@ def named(execution: Execution, messages: frozenset[int]) -> list[str]:
     return [f"{execution.flights[own].body} {execution.flights[own].channel.name}" for own in sorted(messages)]
 
 
-@pytest.mark.parametrize("slip", list(SLIPS))
+@each("slip", list(SLIPS))
 def test_every_check_that_fails_is_a_harm_and_no_other(slip: str) -> None:
     _, execution = shown(SLIPS[slip])
     failing = [
@@ -31,8 +30,8 @@ def test_every_check_that_fails_is_a_harm_and_no_other(slip: str) -> None:
     assert all(own.message is not None for own in found if own.verdict.check in ("consistency", "one_marker"))
 
 
-@pytest.mark.parametrize(
-    ("slip", "orphans", "lost", "extra"),
+@each(
+    "slip, orphans, lost, extra",
     [
         ("slips_in", ["50 S1->S2"], [], []),
         ("deaf_initiator", [], ["80 S2->S1"], []),

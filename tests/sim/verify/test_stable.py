@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from sim.core.errors import InputError
 from sim.core.model import APP, Fire, Initiate, MessageReference, State
 from sim.core.slip import SLIPS
 from sim.core.topology import Topology
+from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.scenario import Initiation, Scenario
 from sim.edit.edit_words import consequence
@@ -22,6 +24,7 @@ from sim.edit.edits import apply_edit
 from sim.explain.properties import properties_in_words, theorem
 from sim.run.execution import Execution, run
 from sim.verify.stable import Property, properties_of
+from tests.cases import each
 from tests.sim.tools import failing, send, start, system
 
 
@@ -160,15 +163,18 @@ BUSY: dict[str, dict[str, Any]] = {
 
 
 def random_run(name: str, seed: int) -> Execution:
+    return run(random_scenario(seed, BUSY[name]))
+
+
+def random_scenario(seed: int, busy: dict[str, Any]) -> Scenario:
     """A busy run with twelve snapshots, by all processes in turn."""
     count = 2 + seed % 4
     names = tuple(f"P{number + 1}" for number in range(count))
     snapshots = tuple(Initiation(f"S{n + 1}", names[n % count], 1 + 9.0 * n) for n in range(12))
-    scenario = Scenario(
+    return Scenario(
         "random", names, topology=Topology("complete"), delay=DelayRule("uniform", 1, 14), seed=seed,
-        snapshots=snapshots, **BUSY[name],
+        snapshots=snapshots, **busy,
     )  # fmt: skip
-    return run(scenario)
 
 
 def is_quiet(engine: Engine, state: State) -> bool:
@@ -225,10 +231,27 @@ def truths(name: str, execution: Execution) -> list[bool]:
     ]
 
 
-def test_every_detector_is_compared_with_brute_force() -> None:
-    assert set(BUSY) == set(BRUTE_FORCE) == set(DETECTORS)
+def test_what_is_compared_with_brute_force_are_detectors() -> None:
+    assert set(BUSY) == set(BRUTE_FORCE) <= set(DETECTORS)
 
 
+@pytest.mark.slow
+@each("workload", lambda: {workload for name in DETECTORS for workload in DETECTORS[name].workloads})
+def test_the_answers_of_any_detector_agree_with_what_it_says_of_the_real_states(workload: str) -> None:
+    """Also of one that has no brute force here, in runs of the workloads that it is for."""
+    for parameters in (
+        WORKLOADS[workload].busy(3, 40),
+        *(own["parameters"] for own in BUSY.values() if own["workload"] == workload),
+    ):
+        busy = {"workload": workload, "parameters": parameters}
+        for seed in range(6):
+            for found in properties_of(run(random_scenario(seed, busy))):
+                since = math.inf if found.since is None else found.since
+                for answer in found.answers:
+                    assert since <= answer.ended if answer.finding.holds else answer.began <= since
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUSY)
 def test_no_false_alarm_and_found_by_the_first_snapshot_that_begins_after_it_holds(name: str) -> None:
     found = missed = 0
@@ -247,15 +270,14 @@ def test_no_false_alarm_and_found_by_the_first_snapshot_that_begins_after_it_hol
     assert found >= 10, (found, missed)  # the runs are not all alike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["terminated", "deadlocked", "token_lost"])
 def test_process_states_alone_are_wrong_in_some_runs(name: str) -> None:
-    wrong = [
-        answer
+    assert any(
+        answer.alone.holds != answer.finding.holds
         for seed in range(60)
         for answer in of(random_run(name, seed), name).answers
-        if answer.alone.holds != answer.finding.holds
-    ]
-    assert wrong
+    )
 
 
 # --------------------------------------------------------------------------- one snapshot after the other
@@ -309,8 +331,8 @@ def test_a_snapshot_that_never_ends_is_followed_by_none() -> None:
 # --------------------------------------------------------------------------- what a scenario may say
 
 
-@pytest.mark.parametrize(
-    ("parameters", "problem"),
+@each(
+    "parameters, problem",
     [
         ({"objects": {"P1": ["a"], "P2": ["a"]}}, "workload.objects.P1: 'a' has two managers; every object has one"),
         ({"objects": {"P1": ["an a"]}}, "workload.objects.P1: 'an a' is no name of an object; a name has no blanks"),
@@ -331,8 +353,8 @@ def test_a_manager_needs_a_way_to_answer() -> None:
         system("P1 P2 P3", "P1->P2 P2->P3 P3->P1", workload="requests", parameters={"objects": {"P2": ["a"]}})
 
 
-@pytest.mark.parametrize(
-    ("workload", "body", "problem"),
+@each(
+    "workload, body, problem",
     [
         ("requests", "ask z", 'a message of this workload is "ask X" or "release X", X one of p1, p2'),
         ("requests", "ask p1", "P2 does not manage 'p1'; send 'ask p1' to P1"),
@@ -359,7 +381,7 @@ def test_a_share_of_more_than_all_is_refused(workload: str, name: str) -> None:
         system("P1 P2", workload=workload, parameters={name: 101})
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_what_a_process_manages_itself_it_keeps(seed: int) -> None:
     """It cannot send a release to itself."""
     parameters = {"holds": {"P1": ["p1"]}, "requests": 3}
@@ -377,11 +399,16 @@ def test_a_million_millions_of_tokens_are_counted_not_listed() -> None:
 # --------------------------------------------------------------------------- broken rules
 
 
-@pytest.mark.parametrize("slip", list(SLIPS))
-@pytest.mark.parametrize("name", BUSY)
-def test_a_snapshot_that_keeps_every_check_is_right_whatever_rule_is_broken(name: str, slip: str) -> None:
+MORE = pytest.mark.long("stable properties in many runs with each broken rule")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 8), marks=MORE)])
+@each("slip", SLIPS)
+@each("name", BUSY)
+def test_a_snapshot_that_keeps_every_check_is_right_whatever_rule_is_broken(name: str, slip: str, seeds: range) -> None:
     """And one that fails a check proves nothing, finds nothing, and ends a series of snapshots."""
-    for seed in range(0, 8):
+    for seed in seeds:
         scenario = random_run(name, seed).scenario
         not_fifo = tuple(channel.name for channel in scenario.channels) if slip == "fifo" else ()
         execution = run(replace(scenario, breaks=(slip,), not_fifo=not_fifo))

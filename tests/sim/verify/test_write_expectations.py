@@ -13,18 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.__main__ import main
+from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.writing import dumps
 from sim.run.execution import run
+from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
 from sim.verify.write_expectations import expectations_of, rewritten, written
 from tests.bundled import small
+from tests.cases import each
 from tests.sim.bad import BANK, SNAPSHOT, TWO, complaint
 from tests.sim.strategies import scenarios
-from tests.tools import check_none
+from tests.tools import check_none, examples
 
-every_scenario = pytest.mark.parametrize("name", library.names())
+every_scenario = each("name", library.names())
 
 
 def text_of(name: str) -> str:
@@ -44,11 +47,13 @@ def as_it_was(text: str) -> dict[str, Any]:
     return {key: value for key, value in tomllib.loads(text).items() if key != "expect"}
 
 
+@pytest.mark.slow
 @every_scenario
 def test_a_table_that_is_met_stays_to_the_letter(name: str) -> None:
     assert as_it_runs(text_of(name)) == text_of(name)
 
 
+@pytest.mark.slow
 @every_scenario
 def test_a_table_that_was_lost_comes_to_the_end_and_is_met(name: str) -> None:
     text = text_of(name)
@@ -61,6 +66,7 @@ def test_a_table_that_was_lost_comes_to_the_end_and_is_met(name: str) -> None:
     assert new["snapshots"].keys() == old["snapshots"].keys()
 
 
+@pytest.mark.slow
 @every_scenario
 def test_what_is_printed_is_what_is_met(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["expect", name]) == 0
@@ -68,6 +74,7 @@ def test_what_is_printed_is_what_is_met(name: str, capsys: pytest.CaptureFixture
     assert printed == library.load(name).expect
 
 
+@examples(30)
 @given(st.sampled_from(small()), st.data())
 def test_lines_that_were_altered_or_lost_are_set_right_and_no_other_is_touched(name: str, data: Any) -> None:
     text = text_of(name)
@@ -89,9 +96,16 @@ def test_lines_that_were_altered_or_lost_are_set_right_and_no_other_is_touched(n
     assert changed.count("# a remark") == altered.count("# a remark")
 
 
+@examples(30)
 @given(scenarios(schedulers=("timed", "tick", "random")))
 def test_any_run_meets_what_is_written_of_it(scenario: Any) -> None:
-    changed = as_it_runs(dumps(replace(scenario, expect={})))
+    """A message without a body, recorded in a channel, has no place in a file, and is refused."""
+    try:
+        changed = as_it_runs(dumps(replace(scenario, expect={})))
+    except InputError as problem:
+        assert "expect: None cannot be written in a file" in str(problem)
+        assert None in [own.body for found in snapshots_of(run(scenario)) for own in found.recorded_messages]
+        return
     assert as_it_runs(changed) == changed
 
 

@@ -17,6 +17,7 @@ from sim.document.scenario import Scenario
 from sim.document.validate import validate
 from sim.run.execution import Execution, run
 from sim.workloads.dataflow import Dataflow
+from tests.cases import each
 from tests.sim.tools import failing, rows_of, send, start, system
 
 PIPELINE = "s->a s->b a->t b->t"
@@ -63,7 +64,7 @@ def test_without_a_pace_a_script_sends_and_nobody_sends_what_it_has_not() -> Non
                        script=(script[0], more)))  # fmt: skip
 
 
-@pytest.mark.parametrize("body", ["", "emitted", 5, {"key": "a"}, {"key": "a", "hops": -1}, {"key": 1, "hops": 1}])
+@each("body", ["", "emitted", 5, {"key": "a"}, {"key": "a", "hops": -1}, {"key": 1, "hops": 1}])
 def test_a_body_is_a_key(body: Any) -> None:
     with pytest.raises(InputError, match="a record "):
         system("s a", "s->a", workload="dataflow", parameters={"records": 3}, script=(send("s", "a", 1, body),))
@@ -127,7 +128,7 @@ def test_without_a_sink_bodies_and_states_are_as_they_were() -> None:
     assert execution.body_of(rows_of(execution, SEND)[0]) == {"key": "c", "hops": 1}
 
 
-@pytest.mark.parametrize("body", ["a", {"key": "a", "hops": 1}, {"key": "a", "source": "x", "number": 1},
+@each("body", ["a", {"key": "a", "hops": 1}, {"key": "a", "source": "x", "number": 1},
                                   {"key": "a", "source": "s", "number": 0}])  # fmt: skip
 def test_with_sinks_a_body_says_which_record_it_is(body: Any) -> None:
     with pytest.raises(InputError, match="a record of this workload is a table such as"):

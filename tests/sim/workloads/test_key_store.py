@@ -17,6 +17,7 @@ from sim.document.validate import validate
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.workloads.key_store import KeyStore
+from tests.cases import each
 from tests.sim.tools import failing, rows_of, send, start, system
 
 
@@ -93,15 +94,12 @@ def test_writes_may_be_scripted() -> None:
     assert "P2 has an internal event" in told[4]
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
+@each("body, told", [
         (None, "a write is a table"), (5, "a write is a table"), ({"key": "k1"}, "a write is a table"),
         ({"key": "k9", "value": 1}, "there is no key 'k9'; the keys are k1 to k3"),
         ({"key": 1, "value": 1}, "there is no key 1"), ({"key": "k1", "value": True}, "a whole number, not True"),
         ({"key": "k1", "value": "x"}, "a whole number, not 'x'"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_is_no_write_is_refused(body: Any, told: str) -> None:
     with pytest.raises(InputError, match=told):
         system("P1 P2", workload="key_store", parameters={"keys": 3}, script=(send("P1", "P2", 1, body),))
