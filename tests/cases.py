@@ -94,14 +94,14 @@ def _taking(checked: Test, test: Test, left_out: list[str], *more: str) -> Test:
 
 
 def _check_combinations(test: Test, names: list[str], cases: Iterable[Any]) -> None:
-    listed = [dict(zip(names, case if len(names) > 1 else (case,), strict=True)) for case in cases]
-    assert listed, "there are no cases"
-    check_each(listed, lambda given: test(**given))
+    given = (dict(zip(names, case if len(names) > 1 else (case,), strict=True)) for case in cases)
+    check_each(given, lambda own: test(**own))
 
 
 def check_each(cases: Mapping[str, Any] | Iterable[Any], check: Callable[..., object]) -> None:
     """Checks each case; what a tuple holds are the arguments. Cases without a name are told as they are."""
-    named = cases.items() if isinstance(cases, Mapping) else ((repr(case)[:100], case) for case in cases)
+    named = list(cases.items() if isinstance(cases, Mapping) else ((repr(case)[:100], case) for case in cases))
+    assert named, "there are no cases"
     check_none(problem for name, case in named for problem in _problems(name, case, check))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cluster.model import NodeStatus, Snapshot, Wish
 from cluster.retold import retold, table
@@ -17,17 +17,9 @@ from cluster.supervisor import Supervisor
 from sim.core.model import Event
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run
-from tests.cluster.waiting import carried_out
+from tests.waiting import carried_out, comes
 
-PATIENCE = 30.0  # seconds: far more than anything here takes
-
-
-async def until(condition: Callable[[], object], what: str) -> None:
-    """Wait until something is so. Fails if it never is."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"never: {what}"
-        await asyncio.sleep(0.01)
+T = TypeVar("T")
 
 
 def bank(nodes: int = 3, *, pace: float = 2.0, **options: Any) -> Scenario:
@@ -59,17 +51,43 @@ def live(wanted: Wanted, act: Callable[[Supervisor], Awaitable[None]]) -> Path:
     return carried_out(main())
 
 
+@contextmanager
+def shared(wanted: Wanted) -> Iterator[Callable[[Callable[[Supervisor], Awaitable[T]]], T]]:
+    """A running cluster that several tests use. Yields what does something with it, and returns what that returns."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+
+    def done(work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+    async def acted(act: Callable[[Supervisor], Awaitable[T]]) -> T:
+        return await act(supervisor)
+
+    try:
+        running = started(wanted)
+        supervisor: Supervisor = done(running.__aenter__())  # type: ignore[arg-type]
+        try:
+            yield lambda act: done(acted(act))
+        finally:
+            done(running.__aexit__(None, None, None))  # type: ignore[arg-type]
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
 async def taken(supervisor: Supervisor, wish: Wish | None = None) -> Snapshot:
     """A snapshot, when it has ended."""
     own = await supervisor.trigger(wish or Wish())
-    await until(lambda: supervisor.snapshot(own.id).status.is_final, f"{own.id} ends")
+    await comes(lambda: supervisor.snapshot(own.id).status.is_final, f"{own.id} ends")
     return supervisor.snapshot(own.id)
 
 
 async def all_running(supervisor: Supervisor) -> None:
     """Wait until every node that is present runs."""
     quiet = (NodeStatus.RUNNING, NodeStatus.ABSENT)
-    await until(lambda: all(node.status in quiet for node in supervisor.nodes()), "all nodes run")
+    await comes(lambda: all(node.status in quiet for node in supervisor.nodes()), "all nodes run")
 
 
 def without_times(events: list[Event]) -> list[Event]:

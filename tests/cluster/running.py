@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
+from cluster.__main__ import main
 from cluster.client import Client
 from tests.tools import ROOT
-
-PATIENCE = 30.0  # seconds: far more than anything here takes
+from tests.waiting import budget_s, until
 
 
 def command(*arguments: str, package: str = "cluster") -> list[str]:
@@ -33,28 +33,31 @@ def surroundings(project: Path) -> dict[str, Any]:
 def asked(*arguments: str, project: Path = ROOT, package: str = "cluster") -> subprocess.CompletedProcess[str]:
     """A command that has ended."""
     line = command(*arguments, package=package)
-    return subprocess.run(line, capture_output=True, timeout=120, **surroundings(project))
+    return subprocess.run(line, capture_output=True, timeout=budget_s(), **surroundings(project))
+
+
+def said(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same of python -m cluster, without a process of its own."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            status = main(arguments)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
 def refused(*arguments: str) -> str:
     """The one sentence of a command that is refused."""
-    return sentence_of(asked(*arguments))
+    return sentence_of(said(*arguments))
 
 
 def sentence_of(done: subprocess.CompletedProcess[str]) -> str:
     """The one sentence of a command that was refused."""
-    assert done.returncode == 2, done.stdout + done.stderr
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout + done.stderr
     lines = done.stderr.strip().splitlines()
     assert len(lines) == 1, done.stderr
     return lines[0]
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so. Fails if it never is."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def is_alive(pid: int) -> bool:
@@ -68,21 +71,27 @@ def is_alive(pid: int) -> bool:
 
 def none_is_left(pids: list[int]) -> None:
     """Fails if a process does not end."""
-    until(lambda: not any(map(is_alive, pids)))
+    until(lambda: not any(map(is_alive, pids)), f"{pids} end")
 
 
 def nodes_of(process: subprocess.Popen[str]) -> list[int]:
     """The processes of the nodes that `process` has started."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    found = [(int(pid), Path(f"/proc/{pid}/cmdline")) for pid in children]
-    return [pid for pid, line in found if is_alive(pid) and b"cluster.node" in line.read_bytes()]
+    children = map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
+    return [pid for pid in children if is_alive(pid) and b"cluster.node" in _line_of(pid)]
+
+
+def _line_of(pid: int) -> bytes:
+    """The command line of a process; empty if it is no more."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 class Up:
-    """A cluster that runs. `said` is what it has printed, `url` where it answers."""
+    """A cluster that runs. `said` is what it has printed, `url` where it answers to `token`."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
+    def __init__(self, process: subprocess.Popen[str], token: str | None = None) -> None:
+        self.process, self.token = process, token
         self.said: list[str] = []
         assert process.stdout is not None
         for line in process.stdout:
@@ -94,39 +103,44 @@ class Up:
 
     def ask(self, *arguments: str) -> Any:
         """What a command says that asks this cluster, as JSON if it is that."""
-        done = asked(*arguments, "--url", self.url)
+        done = said(*arguments, *self._where)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
 
     def refuses(self, *arguments: str) -> str:
         """The one sentence of a command that this cluster refuses."""
-        return refused(*arguments, "--url", self.url)
+        return refused(*arguments, *self._where)
+
+    @property
+    def _where(self) -> tuple[str, ...]:
+        return ("--url", self.url, *(("--token", self.token) if self.token else ()))
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
         """All nodes, as the API has them."""
-        return Client(self.url).nodes()
+        return Client(self.url, self.token).nodes()
 
     def kill(self) -> None:
         """kill -9 of the controller: its nodes end by themselves."""
         pids = nodes_of(self.process)
         self.process.kill()
-        self.process.wait(PATIENCE)
+        self.process.wait(budget_s())
         none_is_left(pids)
 
 
 @contextmanager
-def up(*arguments: str, project: Path = ROOT) -> Iterator[Up]:
+def up(*arguments: str, project: Path = ROOT, token: str | None = None) -> Iterator[Up]:
     """A cluster that runs while this lasts."""
+    secret = ("--token", token) if token else ()
     process = subprocess.Popen(
-        command("up", *arguments, "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command("up", *arguments, *secret, "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         **surroundings(project),
     )  # fmt: skip
     try:
-        yield Up(process)
+        yield Up(process, token)
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.communicate(timeout=PATIENCE)
+            process.communicate(timeout=budget_s())
         finally:
             process.kill()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import uvicorn
 from starlette.types import ASGIApp
 
-PATIENCE_S = 30
+from tests.waiting import budget_s
 
 
 class Answer(NamedTuple):
@@ -48,7 +48,7 @@ class Server:
             body = json.dumps(body).encode()
         if body is not None:
             given.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=budget_s())
         try:
             connection.request(method, path, body, given)
             answer = connection.getresponse()

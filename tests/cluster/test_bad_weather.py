@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, cast
@@ -20,15 +22,9 @@ from cluster.vault import Vault
 from sim.core.model import LocalSnapshot
 from sim.run.execution import run
 from sim.services.uploads import Part
-from tests.cluster.waiting import carried_out
+from tests.waiting import budget_s, carried_out, comes
 
-PATIENCE_S = 30.0
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not condition():
-            await asyncio.sleep(0.005)
+QUEUE = 100_000  # so that what waits for a severed channel makes nobody stand still
 
 
 def while_running(folder: Path, act: Callable[[Supervisor], Awaitable[None]]) -> Path:
@@ -42,14 +38,14 @@ def while_running(folder: Path, act: Callable[[Supervisor], Awaitable[None]]) ->
             await supervisor.close()
         assert supervisor.failure is None
 
-    wanted = Wanted(of_nodes(3, "bank", settings=["pace=1"]), folder, allows_faults=True)
+    wanted = Wanted(of_nodes(3, "bank", settings=["pace=1"]), folder, queue=QUEUE, allows_faults=True)
     with prepared(wanted, print) as supervisor:
         carried_out(go(supervisor))
         return supervisor.logs
 
 
-def received(supervisor: Supervisor, node: str) -> int:
-    return int(supervisor.members.named(node).report.get("received", 0))
+def reported(supervisor: Supervisor, node: str, what: str = "received") -> int:
+    return int(supervisor.members.named(node).report.get(what, 0))
 
 
 def runs_again(supervisor: Supervisor, recoveries: int) -> bool:
@@ -61,16 +57,17 @@ def runs_again(supervisor: Supervisor, recoveries: int) -> bool:
 def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
         severed = ("P1->P2", "P3->P2")
-        await until(lambda: received(supervisor, "P2") > 0)
+        await comes(lambda: reported(supervisor, "P2") > 0, "P2 works")
         await supervisor.inject(Fault("sever", channels=severed))
         await supervisor.inject(Fault("kill", "P2"))
-        await until(lambda: runs_again(supervisor, 1))
+        await comes(lambda: runs_again(supervisor, 1), "all run again")
         supervisor.members.named("P2").report.clear()
-        before = received(supervisor, "P1")
-        await until(lambda: bool(supervisor.members.named("P2").report) and received(supervisor, "P1") > before + 20)
-        assert received(supervisor, "P2") == 0
+        before = reported(supervisor, "P1")
+        await comes(lambda: reported(supervisor, "P1") > before + 20, "the others go on")
+        await comes(lambda: reported(supervisor, "P2", "waiting") > 20, "much waits on the severed channels")
+        assert reported(supervisor, "P2") == 0
         await supervisor.inject(Fault("mend", channels=severed))
-        await until(lambda: received(supervisor, "P2") > 0)
+        await comes(lambda: reported(supervisor, "P2") > 0, "it is received")
 
     logs = while_running(tmp_path, act)
     bare = [row._replace(time=0.0, row=0, step=0) for row in table(logs)]
@@ -80,26 +77,44 @@ def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) 
 @pytest.mark.slow
 def test_a_node_that_is_killed_while_it_starts_again_comes_back(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
-        member = supervisor.members.named("P2")
-        first = member.process
+        member, tries = supervisor.members.named("P2"), list[int]()
+
+        def born(process: asyncio.subprocess.Process | None) -> None:
+            """The first to start again is killed at once."""
+            tries.append(process.pid if process else 0)
+            if process is not None and len(tries) == 2:
+                assert member.status is NodeStatus.STARTING
+                os.kill(process.pid, signal.SIGKILL)
+
+        on_change(member, "process", born)
         await supervisor.inject(Fault("kill", "P2"))
-        await until(lambda: member.process not in (first, None))
-        assert member.status is NodeStatus.STARTING
-        await supervisor.inject(Fault("kill", "P2"))
-        await until(lambda: runs_again(supervisor, 1))
+        await comes(lambda: runs_again(supervisor, 1), "all run again")
+        assert len(tries) >= 3 and tries[-1] == member.pid, "it ended, was killed, and has come back"
 
     while_running(tmp_path, act)
+
+
+def on_change(own: object, name: str, tell: Callable[[Any], None]) -> None:
+    """Tells of each new value of an attribute, as soon as it is set."""
+
+    class Told(type(own)):  # type: ignore[misc]
+        def __setattr__(self, changed: str, value: Any) -> None:
+            super().__setattr__(changed, value)
+            if changed == name:
+                tell(value)
+
+    own.__class__ = Told  # type: ignore[assignment]
 
 
 @pytest.mark.slow
 def test_a_cluster_that_is_drained_has_nothing_on_its_way_and_begins_nothing_more(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
-        await until(lambda: received(supervisor, "P2") > 20)
+        await comes(lambda: reported(supervisor, "P2") > 20, "P2 works")
         await supervisor.inject(Fault("sever", channels=("P1->P2",)))
-        await until(lambda: supervisor.members.named("P2").report["received"] > 40)
+        await comes(lambda: reported(supervisor, "P2", "waiting") > 20, "much waits on the severed channel")
         assert not await supervisor.drain(0.3), "a severed channel holds what was sent on it"
         await supervisor.inject(Fault("mend"))
-        assert await supervisor.drain(PATIENCE_S)
+        assert await supervisor.drain(budget_s())
 
     rows = table(while_running(tmp_path, act))
     sent, got = ({row.message_id for row in rows if row.kind == kind} for kind in ("send", "receive"))

@@ -14,10 +14,11 @@ from cluster.api.app import create_app
 from cluster.client import Client
 from cluster.model import Fault, Status
 from sim.core.errors import InputError
+from tests.cases import check_each
 from tests.cluster.fake_controller import FakeController
 from tests.cluster.serving import Server, serving
-from tests.cluster.waiting import until
 from tests.tools import free_port
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -105,10 +106,12 @@ def test_no_cluster_there() -> None:
         next(Client(url).events())
 
 
-@pytest.mark.parametrize("url", ["", "127.0.0.1:8765", "file:///etc/passwd", "http://", "http://a:b", "http://x y"])
-def test_what_is_no_address(url: str) -> None:
-    with pytest.raises(InputError, match=r"is no address of a cluster; give one such as http://127\.0\.0\.1:8765$"):
-        Client(url)
+def test_what_is_no_address() -> None:
+    def check(url: str) -> None:
+        with pytest.raises(InputError, match=r"is no address of a cluster; give one such as http://127\.0\.0\.1:8765$"):
+            Client(url)
+
+    check_each(["", "127.0.0.1:8765", "file:///etc/passwd", "http://", "http://a:b", "http://x y"], check)
 
 
 def test_a_token_that_no_header_carries() -> None:
@@ -136,21 +139,23 @@ def saying(text: bytes | None) -> Iterator[str]:
         thread.join()
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (b"HTTP/1.0 200 OK\r\n\r\n<html>", "is no cluster; give the address that `up` printed$"),
-        (b"HTTP/1.0 200 OK\r\n\r\n[1]", "is no cluster; give the address"),
-        (b"HTTP/1.0 500 Oh\r\n\r\n<html>", "is no cluster: status 500$"),
-        (b"HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "is no cluster: status 302$"),
-        (b"SSH-2.0\r\n", "^the connection to .* broke off; look whether the cluster still runs$"),
-        (b"", "^the connection to .* broke off"),
-        (b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n{", "^the connection to .* broke off|is no cluster"),
-    ],
-)
-def test_something_else_answers(text: bytes, sentence: str) -> None:
-    with saying(text) as url, pytest.raises(InputError, match=sentence):
-        Client(url).nodes()
+OTHERS = [
+    (b"HTTP/1.0 200 OK\r\n\r\n<html>", "is no cluster; give the address that `up` printed$"),
+    (b"HTTP/1.0 200 OK\r\n\r\n[1]", "is no cluster; give the address"),
+    (b"HTTP/1.0 500 Oh\r\n\r\n<html>", "is no cluster: status 500$"),
+    (b"HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "is no cluster: status 302$"),
+    (b"SSH-2.0\r\n", "^the connection to .* broke off; look whether the cluster still runs$"),
+    (b"", "^the connection to .* broke off"),
+    (b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n{", "^the connection to .* broke off|is no cluster"),
+]
+
+
+def test_something_else_answers() -> None:
+    def check(text: bytes, sentence: str) -> None:
+        with saying(text) as url, pytest.raises(InputError, match=sentence):
+            Client(url).nodes()
+
+    check_each(OTHERS, check)
 
 
 def test_what_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:

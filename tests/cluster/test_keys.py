@@ -13,7 +13,7 @@ from cluster.api.keys import KeysInMemory
 from cluster.model import Answer, Kept
 from tests.cluster.fake_controller import FakeController
 from tests.cluster.serving import Server, serving
-from tests.cluster.waiting import until
+from tests.waiting import until
 
 TRIGGER, RESTORE = "/v1/snapshots/trigger", "/v1/restore"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
+from itertools import count, product
 from typing import Any
 
 import pytest
@@ -15,8 +16,9 @@ from cluster.links import WINDOW, Link, Source, data_frame
 from cluster.system import TRANSPORTS, System
 from cluster.tcp import Tcp, TcpConnection
 from sim.algorithms.unaligned_barriers import AHEAD
-from tests.cluster.live import until
 from tests.cluster.wire import TOKEN, End, Proxy, carried_out, link_to, marker, message, system_of
+from tests.tools import thinned
+from tests.waiting import budget_s, comes
 
 SYSTEM = system_of()
 EACH = pytest.mark.parametrize("system", [system_of(transport=name) for name in TRANSPORTS], ids=TRANSPORTS)
@@ -52,27 +54,30 @@ def unsent(link: Link) -> int:
 # ---------------------------------------------------------------------- everything, once, in order
 
 
-@pytest.mark.parametrize("seed", range(3))
-@EACH
+@pytest.mark.parametrize(
+    ("transport", "seed"), thinned(product(TRANSPORTS, range(3)), 2, "links over connections that are cut, more seeds")
+)
 def test_everything_arrives_once_and_in_order_over_connections_that_are_cut(
-    system: System, seed: int, monkeypatch: pytest.MonkeyPatch
+    transport: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links, "SILENCE", 0.03)
+    system = system_of(transport=transport)
 
     async def main() -> None:
-        chance = random.Random(seed)
+        chance, losing = random.Random(seed), random.Random(-seed)
         end = await End(system).listen()
-        end.receiver.is_lost = lambda channel: chance.random() < 0.05
+        end.receiver.is_lost = lambda channel: losing.random() < 0.05
         proxy = await Proxy(end.port, seed).listen()
         link = link_to(system)
         link.connect(end.address(proxy.port))
         for number in range(1500):
             link.send(message(system, number, body=[number]), number + 1)
             if chance.random() < 0.02:
-                await asyncio.sleep(chance.random() * 0.03)
+                some = chance.randint(1, number + 1)
+                await comes(lambda some=some: len(end.came) >= some, "some have come")
             if chance.random() < 0.01:
                 proxy.cut()
-        await until(lambda: link.is_idle, "everything is confirmed")
+        await comes(lambda: link.is_idle, "everything is confirmed")
         assert [(own.id, own.body) for own in end.came] == [(number, [number]) for number in range(1500)]
         assert proxy.connections > 1
         link.close()
@@ -92,7 +97,7 @@ def test_the_last_message_may_be_lost_many_times(system: System, monkeypatch: py
         link.connect(end.address())
         for number in range(3):
             link.send(message(system, number), 1)
-        await until(lambda: link.is_idle, "everything is confirmed")
+        await comes(lambda: link.is_idle, "everything is confirmed")
         assert [own.id for own in end.came] == [0, 1, 2]
         link.close()
 
@@ -104,16 +109,16 @@ def test_a_frame_that_comes_in_pieces_slower_than_a_silence_is_one_frame(
     system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links, "SILENCE", 0.005)
+    monkeypatch.setattr(links, "WELCOME_S", budget_s())
 
     async def main() -> None:
         end = await End(system).listen()
-        proxy = await Proxy(end.port, 1, pause=0.01, piece=3).listen()
+        proxy = await Proxy(end.port, 1, pause=0.02, piece=20).listen()
         link = link_to(system)
-        link.connect(end.address(proxy.port))
         for number in range(5):
             link.send(message(system, number), 1)
-            await asyncio.sleep(0.02)
-        await until(lambda: link.is_idle, "everything is confirmed")
+        link.connect(end.address(proxy.port))
+        await comes(lambda: link.is_idle, "everything is confirmed")
         assert [own.id for own in end.came] == list(range(5))
         assert proxy.connections == 1
         link.close()
@@ -157,10 +162,11 @@ def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pyt
         link.connect(end.address(server.sockets[0].getsockname()[1]))
         for number in range(40):
             link.send(message(SYSTEM, number, body="x" * 500_000), 1)
-        await until(lambda: link._connection is not None, "the connection is there")
-        await until(lambda: unsent(link) > 0, "the network is full")
-        full = unsent(link)
-        await asyncio.sleep(30 * links.SILENCE)
+        await comes(lambda: link._connection is not None, "the connection is there")
+        await comes(lambda: unsent(link) > 0, "the network is full")
+        full, looks = unsent(link), count()
+        monkeypatch.setattr(TcpConnection, "has_unsent", property(lambda own: next(looks) >= 0 and unsent(link) > 0))
+        await comes(lambda: next(looks) > 50, "the sender has looked again and again")
         assert unsent(link) <= full
         link.close()
         came[0].close()
@@ -180,9 +186,10 @@ def test_who_is_not_welcomed_tries_again(monkeypatch: pytest.MonkeyPatch) -> Non
         link = link_to(SYSTEM)
         link.connect(end.address(silent.port))
         link.send(message(SYSTEM, 1), 1)
-        await until(lambda: silent.connections > 2, "it has tried again")
+        await comes(lambda: silent.connections > 2, "it has tried again")
+        monkeypatch.setattr(links, "WELCOME_S", budget_s())
         silent.is_mute = False
-        await until(lambda: link.is_idle, "it has come")
+        await comes(lambda: link.is_idle, "it has come")
         assert [own.id for own in end.came] == [1]
         link.close()
 
@@ -204,15 +211,15 @@ def test_the_window_and_the_outbox_are_bounds_and_room_is_told(system: System) -
         assert not link.is_full
         link.send(message(system, WINDOW + 9), 1)
         link.connect(end.address())
-        await until(lambda: len(end.came) == WINDOW, "the window is used")
+        await comes(lambda: len(end.came) == WINDOW, "the window is used")
         assert link.is_full and not link.is_overfull
-        await asyncio.sleep(0.05)
+        await comes(lambda: link.waiting == 10, "all that was sent is confirmed")
         assert len(end.came) == WINDOW
         assert told == []
         end.take_all()
-        await until(lambda: told, "the sender hears of room")
+        await comes(lambda: told, "the sender hears of room")
         assert told == [False]
-        await until(lambda: len(end.came) == WINDOW + 10, "the rest comes")
+        await comes(lambda: len(end.came) == WINDOW + 10, "the rest comes")
         for number in range(WINDOW + 20):
             link.send(message(system, number), 1)
         assert link.is_overfull
@@ -233,13 +240,13 @@ def test_what_was_delivered_is_known_after_the_connection_has_dropped(system: Sy
         link.connect(end.address(proxy.port))
         for number in range(WINDOW + 10):
             link.send(message(system, number), 1)
-        await until(lambda: len(end.came) == WINDOW, "the window is used")
+        await comes(lambda: link.waiting == 10, "the window is used, and all of it is confirmed")
         proxy.is_mute = True
         end.take_all()
-        await asyncio.sleep(0.05)
+        await comes(lambda: proxy.lost > 0, "the word is on its way, and lost")
         proxy.cut()
         proxy.is_mute = False
-        await until(lambda: len(end.came) == WINDOW + 10, "the rest comes")
+        await comes(lambda: len(end.came) == WINDOW + 10, "the rest comes")
         link.close()
 
     carried_out(main())
@@ -260,12 +267,11 @@ def test_a_marker_that_goes_ahead_takes_the_outbox_along(goes_ahead: bool) -> No
         assert system.engine.algorithm.goes_ahead(own.body) is goes_ahead
         link.send(own, 1)
         link.send(message(system, 2_000), 1)
-        among = WINDOW + 51 if goes_ahead else WINDOW
-        await until(lambda: len(end.came) == among, "what may come has come")
-        await asyncio.sleep(0.05)
+        among, waiting = (WINDOW + 51, 1) if goes_ahead else (WINDOW, 52)
+        await comes(lambda: link.waiting == waiting, "all that was sent is confirmed")
         assert [own.id for own in end.came] == [*range(WINDOW + 50), 1_000][:among]
         end.take_all()
-        await until(lambda: end.came[-1].id == 2_000 or (end.take_all() and False), "the rest comes")
+        await comes(lambda: end.came[-1].id == 2_000 or (end.take_all() and False), "the rest comes")
         link.close()
 
     carried_out(main())
@@ -299,12 +305,12 @@ def test_nothing_of_what_was_sent_to_a_life_before_reaches_the_next(system: Syst
         link.connect(first.address())
         for number in range(WINDOW + 20):
             link.send(message(system, number), 1)
-        await until(lambda: len(first.came) == WINDOW, "the first life has some")
+        await comes(lambda: len(first.came) == WINDOW, "the first life has some")
         second = await End(system, "second").listen()
         link.connect(second.address())
         assert not link.is_full and link.is_idle
         link.send(message(system, 5_000), 1)
-        await until(lambda: link.is_idle, "it has come")
+        await comes(lambda: link.is_idle, "it has come")
         assert [own.id for own in second.came] == [5_000]
         link.close()
 
@@ -318,11 +324,11 @@ def test_another_life_on_the_same_port_is_not_taken_for_the_one_before(system: S
         link = link_to(system)
         link.connect(end.address()._replace(life="first"))
         link.send(message(system, 1), 1)
-        await until(lambda: end.hellos > 1, "it has tried, and tried again")
+        await comes(lambda: end.hellos > 1, "it has tried, and tried again")
         assert end.came == []
         link.connect(end.address())
         link.send(message(system, 2), 1)
-        await until(lambda: link.is_idle, "it has come")
+        await comes(lambda: link.is_idle, "it has come")
         assert [own.id for own in end.came] == [2]
         link.close()
 

@@ -15,13 +15,13 @@ from cluster.api.app import create_app
 from cluster.api.streaming import EventStream, Streams
 from tests.cluster.fake_controller import FakeController
 from tests.cluster.serving import Server, serving
-from tests.cluster.waiting import carried_out, until
+from tests.waiting import budget_s, carried_out, until
 
 
 @contextmanager
 def reading(server: Server) -> Iterator[http.client.HTTPResponse]:
     """A stream of events, after its first comment."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=budget_s())
     connection.request("GET", "/v1/events")
     answer = connection.getresponse()
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream; charset=utf-8")
@@ -95,7 +95,7 @@ class Client:
 
     async def has_got(self, count: int) -> None:
         """Returns when it has so many rows."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(budget_s()):
             while self.got.count("data:") < count:
                 await asyncio.sleep(0)
 
@@ -122,7 +122,7 @@ class Source:
 
     async def has_readers(self, count: int) -> None:
         """Returns when there are so many."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(budget_s()):
             while len(self.queues) != count:
                 await asyncio.sleep(0)
 
@@ -182,7 +182,7 @@ def test_who_never_reads_again_does_not_stay() -> None:
         task = asyncio.create_task(dead.read(streams))
         await source.has_readers(1)
         source.emit(*range(5))
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, budget_s())
         return dead.got, streams.open
 
     assert carried_out(story()) == ("", 0)

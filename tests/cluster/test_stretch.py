@@ -17,7 +17,8 @@ from diagrams.scene import compose
 from diagrams.spacetime import figure
 from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RESTORE, SEND, Event
 from sim.run.snapshots import snapshots_of
-from tests.cluster.live import all_running, bank, live, taken, until
+from tests.cluster.live import all_running, bank, live, taken
+from tests.waiting import comes
 
 pytestmark = pytest.mark.slow
 
@@ -34,11 +35,11 @@ def follower(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Follower]:
             assert (await taken(supervisor)).status is Status.COMPLETED
         await supervisor.inject(Fault("sever", channels=("P1->P2",)))
         sent = supervisor.services.site.now
-        await until(lambda: supervisor.services.site.now > sent + 30, "0.3 s have passed")
+        await comes(lambda: supervisor.services.site.now > sent + 30, "0.3 s have passed")
         await supervisor.inject(Fault("mend"))
         recoveries = supervisor.figures()["recoveries"]
         await supervisor.inject(Fault("kill", "P3"))
-        await until(lambda: supervisor.figures()["recoveries"] > recoveries, "the recovery")
+        await comes(lambda: supervisor.figures()["recoveries"] > recoveries, "the recovery")
         await all_running(supervisor)
         assert (await taken(supervisor)).status is Status.COMPLETED
 

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from cluster.model import Fault, NodeStatus, Problem, Status, Wish
-from cluster.starting import Wanted, of_nodes
+from cluster.starting import Wanted, of_nodes, prepared
 from cluster.supervisor import Supervisor
 from cluster.vault import Unavailable
 from sim.core.errors import InputError
 from sim.document import library
-from tests.cluster.live import all_running, bank, live, taken, told_again, until
+from tests.cluster.live import all_running, bank, live, shared, taken, told_again
+from tests.waiting import carried_out, comes
 
 pytestmark = pytest.mark.slow
 DELAY = (0.005, 0.02)
@@ -28,12 +29,19 @@ def money(contents: Any) -> int:
     return sum(part["state"] for part in contents["processes"].values()) + sum(bodies)
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """What acts on a cluster that those tests share after which it goes on as before."""
+    with shared(Wanted(bank(), tmp_path_factory.mktemp("shared"), delay=DELAY)) as act:
+        yield act
+
+
 def test_nodes_join_and_leave_and_the_next_snapshot_has_the_members_of_then(tmp_path):
     async def act(supervisor: Supervisor) -> None:
         assert (await taken(supervisor)).nodes == ("P1", "P2", "P3")
         joined = await supervisor.join(None)
         assert (joined.name, joined.status) == ("P4", NodeStatus.RUNNING)
-        await until(lambda: supervisor.nodes()[3].counts["received"] > 0, "P4 hears of the others")
+        await comes(lambda: supervisor.nodes()[3].counts["received"] > 0, "P4 hears of the others")
         own = await taken(supervisor)
         assert own.status is Status.COMPLETED, own.reason
         assert own.nodes == ("P1", "P2", "P3", "P4")
@@ -52,9 +60,9 @@ def test_nodes_join_and_leave_and_the_next_snapshot_has_the_members_of_then(tmp_
 def test_a_snapshot_under_way_fails_when_the_members_change(tmp_path):
     async def act(supervisor: Supervisor) -> None:
         own = await supervisor.trigger(Wish())
-        await until(lambda: supervisor.snapshot(own.id).status is Status.IN_PROGRESS, "it has begun")
+        await comes(lambda: supervisor.snapshot(own.id).status is Status.IN_PROGRESS, "it has begun")
         await supervisor.join(None)
-        await until(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
+        await comes(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
         found = supervisor.snapshot(own.id)
         assert found.status is Status.FAILED
         assert found.reason == "membership changed: P3 joined"
@@ -71,7 +79,7 @@ def test_a_node_that_hangs_is_no_member_any_more(tmp_path):
         os.kill(pid, signal.SIGSTOP)
         try:
             own = await supervisor.trigger(Wish("P1"))
-            await until(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
+            await comes(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
             found = supervisor.snapshot(own.id)
             assert found.status is Status.FAILED
             assert found.reason.startswith("membership changed: P3 has sent no heartbeat for ")
@@ -85,13 +93,13 @@ def test_a_node_that_hangs_is_no_member_any_more(tmp_path):
 def test_a_node_that_is_killed_makes_the_snapshot_under_way_fail_and_the_next_is_complete(tmp_path):
     async def act(supervisor: Supervisor) -> None:
         own = await supervisor.trigger(Wish("P1"))
-        await until(lambda: supervisor.snapshot(own.id).status is Status.IN_PROGRESS, "it has begun")
+        await comes(lambda: supervisor.snapshot(own.id).status is Status.IN_PROGRESS, "it has begun")
         await supervisor.inject(Fault("kill", "P2"))
-        await until(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
+        await comes(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
         found = supervisor.snapshot(own.id)
         assert (found.status, found.is_kept) == (Status.FAILED, False)
         assert "P2" in found.reason, "it names who has ended"
-        await until(lambda: supervisor.epochs()[0].number == 1, "a new epoch")
+        await comes(lambda: supervisor.epochs()[0].number == 1, "a new epoch")
         await all_running(supervisor)
         assert supervisor.epochs()[0].snapshot is None, "no snapshot was complete: from the beginning"
         assert money(supervisor.contents((await taken(supervisor)).id)) == 300
@@ -121,46 +129,49 @@ def failing(method: Callable[..., Any], times: int) -> Callable[..., Any]:
     return call
 
 
-def test_a_part_that_cannot_be_written_is_uploaded_again(tmp_path):
+def test_a_part_that_cannot_be_written_is_uploaded_again(cluster, monkeypatch):
     async def act(supervisor: Supervisor) -> None:
         vault = supervisor.store.vault
-        vault.write_part = failing(vault.write_part, 2)  # type: ignore[method-assign]
+        monkeypatch.setattr(vault, "write_part", failing(vault.write_part, 2))
         own = await taken(supervisor)
         assert own.status is Status.COMPLETED, own.reason
         assert money(supervisor.contents(own.id)) == 300
 
-    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), act)
+    cluster(act)
 
 
-def test_a_manifest_that_cannot_be_written_makes_its_snapshot_fail_and_no_other(tmp_path):
+def test_a_manifest_that_cannot_be_written_makes_its_snapshot_fail_and_no_other(cluster, monkeypatch):
     async def act(supervisor: Supervisor) -> None:
         vault = supervisor.store.vault
-        vault.write_manifest = failing(vault.write_manifest, 1)  # type: ignore[method-assign]
+        monkeypatch.setattr(vault, "write_manifest", failing(vault.write_manifest, 1))
         first, second = await taken(supervisor), await taken(supervisor)
         assert first.status is Status.FAILED
         assert not first.is_kept
         assert "manifest" in first.reason
         assert second.status is Status.COMPLETED
 
-    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), act)
+    cluster(act)
 
 
-def test_where_the_last_snapshot_is_damaged_the_one_before_is_restored(tmp_path):
+@pytest.mark.parametrize(("damaged", "says"), [("{}/P1.part", "its checksum differs"), ("{}.json", "is no JSON")])
+def test_where_the_last_snapshot_is_damaged_the_one_before_is_restored(cluster, damaged, says):
     async def act(supervisor: Supervisor) -> None:
         good, bad = await taken(supervisor), await taken(supervisor)
-        part = next((tmp_path / "cluster").rglob(f"{bad.id}/P1.part"))
-        part.write_bytes(part.read_bytes()[:-1] + b"x")
-        with pytest.raises(Problem, match="its checksum differs"):
+        file = next((supervisor.logs.parents[1] / "snapshots").glob(f"*/{damaged.format(bad.id)}"))
+        file.write_bytes(file.read_bytes()[:-1] + b"x")
+        with pytest.raises(Problem, match=rf"{bad.id}.*{says}"):
             await supervisor.restore(bad.id, None)
+        with pytest.raises(Problem, match=bad.id):
+            supervisor.contents(bad.id)
         await all_running(supervisor)
         done = await supervisor.restore(None, None)
         assert done.snapshot == good.id
         found = supervisor.snapshot(bad.id)
         assert (found.status, found.is_kept) == (Status.FAILED, False)
-        assert "damaged" in found.reason
+        assert says in found.reason
         assert money(supervisor.contents((await taken(supervisor)).id)) == 300
 
-    live(Wanted(bank(), tmp_path / "cluster", delay=DELAY), act)
+    cluster(act)
 
 
 def test_back_to_any_snapshot_by_its_id_or_its_epoch(tmp_path):
@@ -218,10 +229,10 @@ def test_incremental_snapshots_name_their_base_and_are_restored(tmp_path):
 def test_only_the_newest_are_kept(tmp_path):
     async def act(supervisor: Supervisor) -> None:
         ids = [(await taken(supervisor)).id for _ in range(4)]
-        await until(lambda: not supervisor.snapshot(ids[1]).is_kept, "the second is deleted")
+        await comes(lambda: not supervisor.snapshot(ids[1]).is_kept, "the second is deleted")
         assert [supervisor.snapshot(name).is_kept for name in ids] == [False, False, True, True]
         folder = tmp_path / "cluster" / "snapshots"
-        await until(lambda: len(list(folder.rglob("*.json"))) == 2, "two manifests are left")
+        await comes(lambda: len(list(folder.glob("*/*.json"))) == 2, "two manifests are left")
         with pytest.raises(Problem, match="not stored"):
             await supervisor.restore(ids[0], None)
 
@@ -241,51 +252,40 @@ def test_a_snapshot_that_nobody_coordinates_expires(tmp_path):
     live(slow, act)
 
 
-@pytest.mark.parametrize(
-    ("wish", "status", "says"),
-    [
-        (Wish("P9"), 404, "there is no node 'P9'"),
-        (Wish(type="half"), 422, "'half' is none of full, incremental"),
-        (Wish(type="incremental"), 409, "start it with --incremental"),
-        (Wish(root_uri="s3://elsewhere/x"), 422, "none of the storage roots of this cluster"),
-    ],
-)
-def test_a_wish_that_cannot_be_granted(wish, status, says, tmp_path):
-    async def act(supervisor: Supervisor) -> None:
-        with pytest.raises(Problem, match=says) as problem:
-            await supervisor.trigger(wish)
-        assert problem.value.status == status
+REFUSED = [  # what is asked for, the status, and of what the sentence tells
+    (Wish("P9"), 404, "there is no node 'P9'"),
+    (Wish("P1"), 409, "P1 is ABSENT; ask one that is RUNNING"),
+    (Wish(type="half"), 422, "'half' is none of full, incremental"),
+    (Wish(type="incremental"), 409, "start it with --incremental"),
+    (Wish(root_uri="s3://elsewhere/x"), 422, "none of the storage roots of this cluster"),
+    (Fault("drown"), 422, "'drown' is none of kill, sever"),
+    (Fault("kill", "P9"), 404, "there is no node 'P9'"),
+    (Fault("kill", "P1"), 409, "it has no process to kill"),
+    (Fault("sever", channels=("P1->P9",)), 404, "there is no channel 'P1->P9'"),
+    (Fault("delay", low=5, high=1), 422, "low_ms and high_ms"),
+    (Fault("delay", low=-1, high=1), 422, "low_ms and high_ms"),
+    (Fault("delay", low=1, high=float("inf")), 422, "low_ms and high_ms"),
+    (Fault("lose", share=1.0), 422, "share: a number from 0, below 1"),
+    (Fault("lose", share=-0.1), 422, "share: a number from 0, below 1"),
+]
+
+
+def test_what_cannot_be_granted_is_refused(tmp_path):
+    """Of a cluster that has not been started: no node is asked."""
+    with prepared(Wanted(bank(2), tmp_path / "cluster", allows_faults=True), print) as supervisor:
+        for asked, status, says in REFUSED:
+            asks = supervisor.trigger if isinstance(asked, Wish) else supervisor.inject
+            with pytest.raises(Problem, match=says) as problem:
+                carried_out(asks(asked))
+            assert problem.value.status == status, asked
         assert not supervisor.snapshots(None, 10, None)
-
-    live(Wanted(bank(2), tmp_path / "cluster"), act)
-
-
-@pytest.mark.parametrize(
-    ("fault", "status", "says"),
-    [
-        (Fault("drown"), 422, "'drown' is none of kill, sever"),
-        (Fault("kill", "P9"), 404, "there is no node 'P9'"),
-        (Fault("sever", channels=("P1->P9",)), 404, "there is no channel 'P1->P9'"),
-        (Fault("delay", low=5, high=1), 422, "low_ms and high_ms"),
-        (Fault("lose", share=1.0), 422, "share"),
-    ],
-)
-def test_a_fault_that_makes_no_sense(fault, status, says, tmp_path):
-    async def act(supervisor: Supervisor) -> None:
-        with pytest.raises(Problem, match=says) as problem:
-            await supervisor.inject(fault)
-        assert problem.value.status == status
-
-    live(Wanted(bank(2), tmp_path / "cluster", allows_faults=True), act)
 
 
 def test_faults_have_to_be_allowed(tmp_path):
-    async def act(supervisor: Supervisor) -> None:
+    with prepared(Wanted(bank(2), tmp_path / "cluster"), print) as supervisor:
         with pytest.raises(Problem, match="--allow-faults") as problem:
-            await supervisor.inject(Fault("kill", "P1"))
+            carried_out(supervisor.inject(Fault("kill", "P1")))
         assert problem.value.status == 403
-
-    live(Wanted(bank(2), tmp_path / "cluster"), act)
 
 
 def test_where_no_node_reaches_all_others_as_many_start_a_snapshot_as_it_takes(tmp_path):
@@ -293,7 +293,7 @@ def test_where_no_node_reaches_all_others_as_many_start_a_snapshot_as_it_takes(t
 
     async def act(supervisor: Supervisor) -> None:
         planned = supervisor.store.registry  # of two at a time, the one that is behind the other is given up
-        await until(lambda: (found := planned.snapshot("S1")) is not None and found.status.is_final, "S1 has ended")
+        await comes(lambda: (found := planned.snapshot("S1")) is not None and found.status.is_final, "S1 has ended")
         own = await taken(supervisor)
         assert own.status is Status.COMPLETED, own.reason
         with pytest.raises(Problem, match="fast starts does not reach everybody; name no node, then fast and slow"):

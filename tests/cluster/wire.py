@@ -13,7 +13,8 @@ from cluster.starting import of_nodes
 from cluster.system import TCP, System, live
 from cluster.tcp import Tcp, TcpConnection
 from sim.core.model import APP, MARKER, Message
-from tests.cluster import waiting
+from tests import waiting
+from tests.waiting import budget_s
 
 Value = TypeVar("Value")
 
@@ -109,12 +110,12 @@ class Raw:
 
     async def heard(self) -> list[Any]:
         """The next frame."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(budget_s()):
             return await self._connection.read()
 
     async def reason(self) -> str:
         """Why the other side ends the connection, which it does."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(budget_s()):
             while True:
                 kind, *rest = await self._connection.read()
                 if kind == "bye":
@@ -135,6 +136,7 @@ class Proxy:
         """`piece` bytes at most at a time, with a pause after each, in seconds."""
         self.target, self._random, self._pause, self._piece = target, random.Random(seed), pause, piece
         self.connections = 0
+        self.lost = 0  # bytes
         self.is_mute = False  # nothing goes back to the sender
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -157,11 +159,12 @@ class Proxy:
         try:
             while content := await reader.read(self._random.randint(1, self._piece)):
                 if is_back and self.is_mute:
+                    self.lost += len(content)
                     continue
                 writer.write(content)
                 await writer.drain()
                 if self._pause:
-                    await asyncio.sleep(self._random.random() * self._pause)
+                    await asyncio.sleep(self._random.random() * self._pause)  # time itself is tested: a slow network
         except OSError:
             pass
         finally:

@@ -21,13 +21,13 @@ from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from tests.security.asgi import scope_of
 from tests.tools import ROOT
+from tests.waiting import budget_s
 from views import jobs, visitors
 from views.history import _delete
 from views.jobs import STOPPED, Job, Jobs
 from views.waiting import Situation
 
 GRID = {"workload": "bank", "processes": "3", "runs": "2"}
-PATIENCE_S = 20
 NOW = Situation((), is_warm=False, problem=None, loss=None)
 
 
@@ -61,7 +61,7 @@ def browser_of(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def wait(progress: Any, stop: threading.Event) -> None:
     """Work that ends when it is told to."""
-    stop.wait(PATIENCE_S)
+    stop.wait(budget_s())
 
 
 def folder(root: Path, name: str, owner: object = None, status: str = "complete") -> catalog.Entry:
@@ -136,10 +136,10 @@ def test_one_job_for_each_visitor(browser_of: Any, monkeypatch: pytest.MonkeyPat
 
     def work(progress: Any, stop: threading.Event) -> None:
         begun.set()
-        stop.wait(PATIENCE_S)
+        stop.wait(budget_s())
 
     first = visitors.submit("a", work, "ensembles")
-    assert begun.wait(PATIENCE_S)
+    assert begun.wait(budget_s())
     with pytest.raises(InputError, match="one of yours runs or waits already"):
         visitors.submit("b", wait, "ensembles")
     monkeypatch.setattr(jobs, "MOST_WAITING_IN_A_CLASS", 2)
@@ -166,11 +166,11 @@ def test_a_job_ends_when_its_time_is_over(browser_of: Any, queue: Jobs, monkeypa
     ended = threading.Event()
 
     def work(progress: Any, stop: threading.Event) -> None:
-        assert stop.wait(PATIENCE_S)
+        assert stop.wait(budget_s())
         ended.set()
 
     job = visitors.submit("a", work, "ensembles")
-    assert ended.wait(PATIENCE_S)
+    assert ended.wait(budget_s())
     queue.close()
     assert (job.state, job.reason) == (STOPPED, "after 0.0001 minutes others have their turn")
 

@@ -162,6 +162,7 @@ for attempt in (lambda: Store.create(path / "new", "ensemble", {}), lambda: Stor
 """
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_really_full(root: Path) -> None:
     """No file may grow: the program is a process of its own, whose limit the system enforces."""
     resource = pytest.importorskip("resource")
@@ -257,6 +258,7 @@ def told(page: str, data: str = "") -> list[str]:
     return [html for element in test.get("html") if 'role="alert"' in (html := element.proto.body)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["ensembles", "traces", "history"])
 def test_a_data_root_that_is_a_file_is_told_on_each_page(root: Path, page: str) -> None:
     root.write_text("")
@@ -265,6 +267,7 @@ def test_a_data_root_that_is_a_file_is_told_on_each_page(root: Path, page: str) 
     assert main(["catalog"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["ensembles", "traces"])
 def test_a_data_root_or_a_folder_that_vanishes_while_it_is_on_show_is_told(root: Path, page: str) -> None:
     Store.create(root / "bank", "ensemble" if page == "ensembles" else "trace", GRID).finish()

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from diagrams.export import exporter, formats, is_long
 from sim.core.deadline import check, in_time
 from sim.edit.link import Shared
+from tests.waiting import comes
 from views import exports
 from views.explore_session import ExploreSession
 
@@ -94,11 +95,6 @@ def writing(monkeypatch) -> Iterator[Writing]:
     own.may_end.set()
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    while not is_so():
-        await asyncio.sleep(0.005)
-
-
 def test_the_formats_with_a_picture_of_every_step_say_that_they_are_long():
     assert {name for name in formats() if is_long(name)} == {"gif", "deck", "pptx"}
 
@@ -106,7 +102,7 @@ def test_the_formats_with_a_picture_of_every_step_say_that_they_are_long():
 def test_a_short_format_does_not_wait_for_long_ones(sessions, writing):
     async def scenario() -> None:
         long = [Connection(session, LONG) for session in sessions[:3]]
-        await until(writing.begun.is_set)
+        await comes(writing.begun.is_set)
         short = Connection(sessions[3], SHORT)
         await short.answered
         assert (short.status, writing.count) == (200, 1)
@@ -121,7 +117,7 @@ def test_a_short_format_does_not_wait_for_long_ones(sessions, writing):
 def test_what_nobody_waits_for_is_dropped_also_while_it_is_written(sessions, writing):
     async def scenario() -> None:
         abandoned = [Connection(session, LONG) for session in sessions]
-        await until(writing.begun.is_set)
+        await comes(writing.begun.is_set)
         for connection in reversed(abandoned):  # the one that is written comes last
             await connection.close()
         assert writing.count == 1, "those that waited have not been begun"
@@ -148,7 +144,7 @@ def test_long_writers_stop_at_the_next_page(sessions, monkeypatch, name):
 
     async def scenario() -> None:
         connection = Connection(sessions[0], name)
-        await until(asked.is_set)
+        await comes(asked.is_set)
         await connection.close()
 
     together(scenario)
@@ -158,7 +154,7 @@ def test_long_writers_stop_at_the_next_page(sessions, monkeypatch, name):
 def test_of_one_session_one_export_is_made_at_a_time_and_the_next_waits_so_long(sessions, writing, monkeypatch):
     async def scenario() -> None:
         first = Connection(sessions[0], LONG)
-        await until(writing.begun.is_set)
+        await comes(writing.begun.is_set)
         waiting = Connection(sessions[0], SHORT)
         await asyncio.sleep(0)
         assert waiting.status == 0
@@ -178,7 +174,7 @@ def test_of_one_session_one_export_is_made_at_a_time_and_the_next_waits_so_long(
 def test_who_waits_too_long_for_others_is_told_so(sessions, writing, monkeypatch):
     async def scenario() -> None:
         first = Connection(sessions[0], LONG)
-        await until(writing.begun.is_set)
+        await comes(writing.begun.is_set)
         monkeypatch.setattr(exports, "WAIT_S", 0.0)
         refused = Connection(sessions[1], LONG)
         await refused.answered

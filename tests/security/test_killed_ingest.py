@@ -66,6 +66,7 @@ def page() -> None:
     traces.page()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", WHOLE)
 def test_a_killed_ingest_leaves_no_half_table(root: Path, monkeypatch, moment: str) -> None:
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(root))

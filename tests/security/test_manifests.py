@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 from contextlib import redirect_stdout
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from pipeline.store import catalog
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, TRACE_TYPES, arrow_schema
 from sim.core.errors import InputError
+from tests.cases import check_each
 from tests.security.odd_folders import ABOUT, GOOD, GRID, ODD, PLACED, RAW, folder
 from tests.tools import examples
 from views.history import in_a_line
@@ -65,22 +68,26 @@ def shown(page: Any, name: str) -> str:
     return " ".join(element.proto.body for element in test.get("html"))
 
 
-@pytest.mark.parametrize("manifest", EVERY.values(), ids=EVERY)
-def test_an_odd_manifest_is_listed_with_its_problem_and_can_be_deleted(root: Path, manifest: Any) -> None:
+def test_an_odd_manifest_is_listed_with_its_problem_and_can_be_deleted(root: Path) -> None:
     folder(root, "good", GOOD)
-    odd = folder(root, "odd", manifest)
-    good, bad = catalog.entries()
-    assert (good.name, good.problem, good.status) == ("good", None, "complete")
-    assert bad.name == "odd"
-    assert str(bad.problem).startswith(str(odd))
-    with pytest.raises(InputError):
-        Store.open(odd)
-    with pytest.raises(InputError):
-        catalog.find("odd")
-    catalog.delete("odd")
-    assert not odd.exists()
+
+    def check(name: str, manifest: Any) -> None:
+        odd = folder(root, name, manifest)
+        good, bad = (own for own in catalog.entries() if own.name in ("good", name))
+        assert (good.name, good.problem, good.status) == ("good", None, "complete")
+        assert bad.name == name
+        assert str(bad.problem).startswith(str(odd))
+        with pytest.raises(InputError):
+            Store.open(odd)
+        with pytest.raises(InputError):
+            catalog.find(name)
+        catalog.delete(name)
+        assert not odd.exists()
+
+    check_each({name: (f"odd-{number}", manifest) for number, (name, manifest) in enumerate(EVERY.items())}, check)
 
 
+@pytest.mark.slow
 def test_the_command_and_the_pages_hold_with_all_odd_manifests_at_once(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,18 +149,48 @@ def test_whatever_json_a_grid_is_read_from_it_is_a_grid_or_refused(values: dict[
         assert "describes no grid" in str(problem)
 
 
-@pytest.mark.parametrize("kind", ["ensemble", "trace"])
-@pytest.mark.parametrize("about", ABOUT.values(), ids=ABOUT)
-def test_an_odd_request_is_told_and_breaks_no_page(root: Path, about: Any, kind: str) -> None:
-    folder(root, "odd", GOOD | {"kind": kind, "about": about, "status": "stopped"})
-    entry = catalog.find("odd")
-    assert all(isinstance(text, str) for text in asked_for(entry).values())
-    told = shown(ensembles if kind == "ensemble" else traces, "odd")
-    assert 'role="alert"' in told
+def test_an_odd_request_is_listed_and_told(root: Path) -> None:
+    """Every one in the list of History; that a page tells of it too, the next test sees."""
+
+    def check(name: str, kind: str, about: Any) -> None:
+        folder(root, name, GOOD | {"kind": kind, "about": about, "status": "stopped"})
+        entry = catalog.find(name)
+        assert all(isinstance(text, str) for text in asked_for(entry).values())
+        assert isinstance(in_a_line(entry), str)
+
+    cases = product(("ensemble", "trace"), ABOUT.items())
+    named = {f"{kind}, {name}": (kind, about) for kind, (name, about) in cases}
+    check_each({name: (f"odd-{number}", *own) for number, (name, own) in enumerate(named.items())}, check)
 
 
-@pytest.mark.parametrize("status", ["running", "stopped", "complete"])
-@pytest.mark.parametrize("kind", ["ensemble", "trace"])
+SOME = [("ensemble", "processes of texts"), ("ensemble", "too many runs"), ("trace", "a log's options lists")]
+ALL = pytest.param([*product(("ensemble", "trace"), ABOUT)], marks=pytest.mark.long("every odd request on its page"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("requests", [SOME, ALL], ids=["some", "all"])
+def test_an_odd_request_breaks_no_page(root: Path, requests: list[tuple[str, str]]) -> None:
+    def check(kind: str, about: str) -> None:
+        odd = folder(root, "odd", GOOD | {"kind": kind, "about": ABOUT[about], "status": "stopped"})
+        assert 'role="alert"' in shown(ensembles if kind == "ensemble" else traces, "odd")
+        shutil.rmtree(odd)
+
+    check_each(requests, check)
+
+
+WITHOUT_TABLES = pytest.mark.long("folders without tables, of each kind and status, on each page")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("ensemble", "complete"), ("trace", "running"),
+        *(pytest.param(*own, marks=WITHOUT_TABLES) for own in product(("ensemble", "trace"), ("stopped",))),
+        pytest.param("ensemble", "running", marks=WITHOUT_TABLES),
+        pytest.param("trace", "complete", marks=WITHOUT_TABLES),
+    ],
+)  # fmt: skip
 def test_a_folder_without_tables_is_told_on_each_page(root: Path, kind: str, status: str) -> None:
     folder(root, "bare", GOOD | {"kind": kind, "status": status, "rows": {}})
     assert ("holds an ensemble: open it" if kind == "ensemble" else 'role="alert"') in shown(traces, "bare")
@@ -164,15 +201,16 @@ def test_a_folder_without_tables_is_told_on_each_page(root: Path, kind: str, sta
     shown(history, "bare")
 
 
-@pytest.mark.parametrize(
-    "rows", [[], [{"run_id": 0, "problem": "it contradicts itself"}], [{"run_id": 0, "name": None}]],
-    ids=["no rows", "all set aside", "nothing known"],
-)  # fmt: skip
-def test_a_log_without_a_whole_execution_is_told(root: Path, rows: list[dict[str, Any]]) -> None:
-    store = Store.create(root / "log", "trace", {"files": [], "format": "shiviz"})
-    store.write_part("traces", "traces", pyarrow.Table.from_pylist(rows, arrow_schema(TRACE_TYPES)))
-    store.finish()
-    assert "log: holds no whole execution" in shown(traces, "log")
+@pytest.mark.slow
+def test_a_log_without_a_whole_execution_is_told(root: Path) -> None:
+    def check(name: str, rows: list[dict[str, Any]]) -> None:
+        store = Store.create(root / name, "trace", {"files": [], "format": "shiviz"})
+        store.write_part("traces", "traces", pyarrow.Table.from_pylist(rows, arrow_schema(TRACE_TYPES)))
+        store.finish()
+        assert f"{name}: holds no whole execution" in shown(traces, name)
+
+    nothing, set_aside, unknown = [], [{"run_id": 0, "problem": "it contradicts itself"}], [{"run_id": 0, "name": None}]
+    check_each([("no-rows", nothing), ("all-set-aside", set_aside), ("nothing-known", unknown)], check)
 
 
 def cut_off(part: Path) -> None:
@@ -190,6 +228,7 @@ def replace_by_a_folder(part: Path) -> None:
     part.mkdir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [cut_off, damage, replace_by_a_folder])
 def test_a_damaged_part_is_one_sentence_at_every_door(
     root: Path, capsys: pytest.CaptureFixture[str], harm: Any
@@ -204,7 +243,8 @@ def test_a_damaged_part_is_one_sentence_at_every_door(
         assert main(["catalog", *command]) == 2
         assert capsys.readouterr().err.count("\n") == 1
     assert main(["catalog"]) == 0
-    shown(ensembles, "a")
+    if harm is damage:
+        shown(ensembles, "a")
     catalog.delete("a")
 
 

@@ -5,25 +5,31 @@ from __future__ import annotations
 import os
 import threading
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from pipeline.__main__ import main
 from pipeline.ensembles.grid import Grid
 from pipeline.spark import spark_session
 from pipeline.store import catalog
-from pipeline.store.data_root import folder_path, free_name, new_folder_path
+from pipeline.store.data_root import data_root, folder_path, free_name, new_folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
+from tests.cases import check_each
 from tests.security.odd_folders import GOOD, GRID, folder
+from tests.tools import examples
 from views import bring_log, ensembles
 from views.grid_form import Wanted
 from views.jobs import JOBS
 
 LONG = "x" * 300
+PAGES = ("ensembles", "traces")
 NO_NAMES = [
     "..", ".", "", " ", "/", "//", "\\", "a/b", "../bank", "/etc/passwd", LONG, "x" * 81, "\0", "bank\0", "ä", "📷",
     "bank ", " bank", "bank\n", "bank.", "bank...", ".bank", "_bank", "con", "NUL", "nul.txt", "Com1", "lpt9.log",
@@ -54,32 +60,75 @@ def shown(page: str, data: str | list[str]) -> AppTest:
     return test.run()
 
 
-@pytest.mark.parametrize("name", NO_NAMES)
-def test_what_is_no_name_is_refused_in_one_sentence(name: str, root: Path) -> None:
-    for ask in (folder_path, new_folder_path, catalog.find, catalog.delete):
+def test_what_is_no_name_is_refused_in_one_sentence(root: Path) -> None:
+    def check(name: str) -> None:
+        for ask in (folder_path, new_folder_path, catalog.find, catalog.delete):
+            with pytest.raises(InputError, match="is no name of a data folder"):
+                ask(name)
         with pytest.raises(InputError, match="is no name of a data folder"):
-            ask(name)
-    with pytest.raises(InputError, match="is no name of a data folder"):
-        ensembles._start(Wanted(Grid.from_json(GRID), name))
+            ensembles._start(Wanted(Grid.from_json(GRID), name))
+
+    check_each(NO_NAMES, check)
     assert list(root.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", [name for name in NO_NAMES if "\0" not in name and "\ud800" not in name])
-def test_the_command_refuses_it_in_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for command in (["show", name], ["open", name], ["delete", name], ["compare", name, name]):
-        assert main(["catalog", *command]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+WORDS = st.sampled_from(["", "a", "Bank-7", "con", "nul.x", "..", ".", "x" * 79, "x" * 80])
+BETWEEN = st.text(max_size=3) | st.sampled_from([*"-._/\\ \0ä~\n:", "/../", ""])
 
 
-@pytest.mark.parametrize("page", ["ensembles", "traces"])
-@pytest.mark.parametrize(
-    "name", ["..", "/", LONG, "\0", "ä", "missing", "con", "file", "empty", "loop", "out", "<b>x</b>"]
-)
-def test_an_address_that_names_nothing_is_told_on_the_page(page: str, name: str, root: Path) -> None:
+@examples(300)
+@given(st.builds(lambda *parts: "".join(parts), WORDS, BETWEEN, WORDS))
+def test_any_name_is_that_of_a_folder_in_the_root_or_refused(name: str) -> None:
+    try:
+        path = folder_path(name)
+    except InputError as problem:
+        assert "is no name of a data folder" in str(problem)
+        assert len(str(problem).splitlines()) == 1
+    else:
+        assert (path.parent, path.name) == (data_root(), name)
+        assert os.path.normpath(path) == str(path)
+        assert name.isascii() and 1 <= len(name) <= 80 and name[0].isalnum() and name[-1] not in ". "
+
+
+@pytest.mark.slow
+def test_the_command_refuses_it_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def check(name: str) -> None:
+        for command in (["show", name], ["open", name], ["delete", name], ["compare", name, name]):
+            status = main(["catalog", *command])
+            assert (status, capsys.readouterr().err.count("\n")) == (2, 1)
+
+    check_each([name for name in NO_NAMES if "\0" not in name and "\ud800" not in name], check)
+
+
+NOTHING = ["..", "/", LONG, "\0", "ä", "missing", "con", "file", "empty", "loop", "out", "<b>x</b>"]
+SOON = [("ensembles", "missing"), ("ensembles", "<b>x</b>"), ("traces", ".."), ("traces", "out")]
+LATER = pytest.mark.long("every address that names nothing, on each page")
+
+
+@pytest.fixture
+def odd_entries(root: Path) -> None:
     (root / "file").write_text("")
     (root / "empty").mkdir()
     (root / "loop").symlink_to("loop")
     (root / "out").symlink_to(root.parent)
+
+
+def test_what_names_nothing_is_refused_in_one_line(odd_entries: None) -> None:
+    def check(name: str) -> None:
+        with pytest.raises(InputError) as caught:
+            catalog.find(name)
+        assert len(str(caught.value).splitlines()) == 1
+
+    check_each(NOTHING, check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "name"), [own if own in SOON else pytest.param(*own, marks=LATER) for own in product(PAGES, NOTHING)]
+)
+def test_an_address_that_names_nothing_is_told_on_the_page(
+    page: str, name: str, odd_entries: None, root: Path
+) -> None:
     test = shown(page, name)
     assert not test.exception
     (told,) = [html for element in test.get("html") if 'role="alert"' in (html := element.proto.body)]
@@ -88,6 +137,7 @@ def test_an_address_that_names_nothing_is_told_on_the_page(page: str, name: str,
     assert not shown("history", name).exception
 
 
+@pytest.mark.slow
 def test_an_address_without_a_name_or_with_two(root: Path) -> None:
     folder(root, "first", GOOD)
     folder(root, "second", GOOD | {"kind": "trace"})
@@ -126,9 +176,8 @@ def test_names_that_differ_by_capitals_are_one_name(root: Path) -> None:
     assert new_folder_path("bank-2") == root / "bank-2"
 
 
-@pytest.mark.parametrize("name", [LONG, "..", ".", "", "file", "loop", "file/inside", "loop/inside"])
 def test_out_takes_any_path_or_refuses_it_in_one_line(
-    name: str, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (root / "file").write_text("")
     (root / "loop").symlink_to("loop")
@@ -136,20 +185,24 @@ def test_out_takes_any_path_or_refuses_it_in_one_line(
     monkeypatch.chdir(root / "here")
     monkeypatch.setattr(spark_session, "session", lambda stop=None: None)
     log = Path(__file__).parents[2] / "examples" / "order.log"
-    out = name if name in ("..", ".", "") else str(root / name)
     (root / "here" / "mine.txt").write_text("")
     before = sorted(root.rglob("*"))
-    for command in (
-        ["ensemble", "--processes", "2", "--runs", "1", "--out", out],
-        ["ensemble", "--resume", "--out", out],
-        ["ingest", str(log), "--format", "shiviz", "--out", out],
-        ["audit", out, "--random", "1"],
-        ["summarize", out],
-    ):
-        status = main(command)
-        told = capsys.readouterr().err
-        assert (status, told.count("\n")) == (2, 1), told
-    assert sorted(root.rglob("*")) == before
+
+    def check(name: str) -> None:
+        out = name if name in ("..", ".", "") else str(root / name)
+        for command in (
+            ["ensemble", "--processes", "2", "--runs", "1", "--out", out],
+            ["ensemble", "--resume", "--out", out],
+            ["ingest", str(log), "--format", "shiviz", "--out", out],
+            ["audit", out, "--random", "1"],
+            ["summarize", out],
+        ):
+            status = main(command)
+            told = capsys.readouterr().err
+            assert (status, told.count("\n")) == (2, 1), told
+        assert sorted(root.rglob("*")) == before
+
+    check_each([LONG, "..", ".", "", "file", "loop", "file/inside", "loop/inside"], check)
 
 
 def test_two_logs_in_one_second_or_after_the_clock_was_set_back_have_two_names(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from streamlit import config, net_util
 from streamlit.web import bootstrap
 
 from tests.tools import ROOT, end, free_port
+from tests.waiting import budget_s, until
 
-STARTUP_S = 60
 HANDSHAKE = (
     "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -47,11 +46,15 @@ cli.main()
 def answer(port: int, request: str) -> str:
     """The first line of the answer to a request; empty where nobody listens yet."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=STARTUP_S) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=budget_s()) as connection:
             connection.sendall(request.encode())
             return connection.recv(1000).decode("latin-1").partition("\r\n")[0]
     except ConnectionRefusedError:
         return ""
+
+
+def serves(port: int) -> bool:
+    return answer(port, "GET /_stcore/health HTTP/1.1\r\nHost: localhost\r\n\r\n").endswith("200 OK")
 
 
 @pytest.fixture(scope="module")
@@ -64,15 +67,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
             [sys.executable, "-c", GUARDED, *arguments], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
         )
         try:
-            deadline = time.monotonic() + STARTUP_S
-            while not answer(port, "GET /_stcore/health HTTP/1.1\r\nHost: localhost\r\n\r\n").endswith("200 OK"):
-                assert time.monotonic() < deadline and server.poll() is None, log.read_text()
-                time.sleep(0.1)
+            until(lambda: serves(port) or server.poll() is not None, "the app answers")
+            assert server.poll() is None, log.read_text()
             yield port, log
         finally:
             end(server)
 
 
+@pytest.mark.slow
 def test_a_server_asks_nobody_when_it_starts_and_whoever_comes(served: tuple[int, Path]) -> None:
     port, log = served
     here = f"127.0.0.1:{port}"
@@ -91,6 +93,7 @@ def test_a_server_asks_nobody_when_it_starts_and_whoever_comes(served: tuple[int
     assert "OUTSIDE" not in told, told
 
 
+@pytest.mark.slow
 def test_the_guard_sees_who_is_asked() -> None:
     program = GUARDED.partition("sys.argv =")[0] + "import socket\nsocket.getaddrinfo('outside.invalid', 80)"
     found = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import string
 import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def in_a_thread(work) -> tuple[list[BaseException], int]:
     turns = 0
     while worker.is_alive():
         turns += 1
-        time.sleep(0.01)
+        worker.join(0.01)
     return raised, turns
 
 
@@ -62,6 +61,7 @@ def test_a_line_between_executions_that_takes_for_ever_stalls_nobody(soon, tmp_p
 SLOW = "a" * 26 + "!"  # takes a little while, and a hundred of them take long
 
 
+@pytest.mark.slow
 def test_many_searches_in_lines_have_one_limit(soon, tmp_path: Path) -> None:
     """Also of several files."""
     logs = [tmp_path / f"{number}.log" for number in range(50)]
@@ -71,6 +71,7 @@ def test_many_searches_in_lines_have_one_limit(soon, tmp_path: Path) -> None:
         shiviz.pieces(logs, {"delimiter": FOR_EVER, "pattern": shiviz.KNOWN[0]})
 
 
+@pytest.mark.slow
 def test_many_matches_have_one_limit(soon, tmp_path: Path) -> None:
     log = tmp_path / "some.log"
     log.write_text(f'{SLOW}\na {{"a":1}} x\n' * 1_000, encoding="utf-8")

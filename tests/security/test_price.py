@@ -98,6 +98,7 @@ CHEAP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", CHEAP.values(), ids=CHEAP)
 def test_many_small_things_have_a_price_too(session, runs, monkeypatch, text):
     session.open(Shared(toml=text, name="small"))
@@ -158,6 +159,7 @@ DEAR = Shared(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_opening_stops_wherever_its_time_is_spent_and_the_run_before_stays(session, looks):
     looked = looks(10**9)
     ExploreSession().open(DEAR)

@@ -19,11 +19,10 @@ import pytest
 from pipeline.spark.scratch import Scratch
 from sim.core.errors import InputError
 from tests.tools import ROOT
+from tests.waiting import budget_s
 from views import jobs, traces, visitors
 from views.bring_log import Brought
 from views.jobs import FAILED, STOPPED, Jobs
-
-PATIENCE_S = 20
 
 
 class Content(bytearray):
@@ -43,10 +42,10 @@ def queue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Jobs]:
 
     def busy(progress: Any, stop: threading.Event) -> None:
         begun.set()
-        stop.wait(PATIENCE_S)
+        stop.wait(budget_s())
 
     queue.submit("busy", busy)
-    assert begun.wait(PATIENCE_S)
+    assert begun.wait(budget_s())
     yield queue
     queue.close()
 
@@ -90,7 +89,7 @@ def test_the_end_of_the_app_leaves_nothing_also_of_what_does_not_end(queue: Jobs
 
     def slow(*given: Any, **named: Any) -> None:
         begun.set()
-        go_on.wait(PATIENCE_S)
+        go_on.wait(budget_s())
         raise InputError("it was stopped")
 
     monkeypatch.setattr(traces, "plan", slow)
@@ -98,7 +97,7 @@ def test_the_end_of_the_app_leaves_nothing_also_of_what_does_not_end(queue: Jobs
     bring("waits")
     (busy,) = (job for job in queue.active() if job.name == "busy")
     queue.cancel(busy)
-    assert begun.wait(PATIENCE_S) and len(list((tmp_path / "tmp").iterdir())) == 2
+    assert begun.wait(budget_s()) and len(list((tmp_path / "tmp").iterdir())) == 2
     queue.close()
     assert list((tmp_path / "tmp").iterdir()) == []
     go_on.set()

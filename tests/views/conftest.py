@@ -12,7 +12,8 @@ from cluster.following import Follower
 from cluster.model import Fault, Status
 from cluster.starting import Wanted
 from cluster.supervisor import Supervisor
-from tests.cluster.live import all_running, bank, live, taken, until
+from tests.cluster.live import all_running, bank, live, taken
+from tests.waiting import comes
 from views.live_asked import Asked
 
 
@@ -53,14 +54,14 @@ def live_follower(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Follower
     async def act(supervisor: Supervisor) -> None:
         found.append(supervisor)
         begin = supervisor.services.site.now
-        await until(lambda: supervisor.services.site.now > begin + 30, "0.3 s have passed")
+        await comes(lambda: supervisor.services.site.now > begin + 30, "0.3 s have passed")
         assert (await taken(supervisor)).status is Status.COMPLETED
         await supervisor.inject(Fault("kill", "P2"))
-        await until(lambda: supervisor.figures()["recoveries"] > 0, "the recovery")
+        await comes(lambda: supervisor.figures()["recoveries"] > 0, "the recovery")
         await all_running(supervisor)
         assert (await taken(supervisor)).status is Status.COMPLETED
         begin = supervisor.services.site.now
-        await until(lambda: supervisor.services.site.now > begin + 30, "0.3 s have passed")
+        await comes(lambda: supervisor.services.site.now > begin + 30, "0.3 s have passed")
 
     folder = tmp_path_factory.mktemp("live")
     logs = live(Wanted(bank(3, pace=8), folder, allows_faults=True, delay=(0.01, 0.04)), act)

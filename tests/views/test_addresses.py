@@ -19,7 +19,14 @@ print([route.path for route in ROUTES])
 """
 
 
-@pytest.mark.parametrize(("base", "before"), [("", ""), ("class/app", "/class/app"), ("/class/", "/class")])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("base", "before"),
+    [
+        pytest.param("", "", marks=pytest.mark.long("addresses below other paths")), ("class/app", "/class/app"),
+        pytest.param("/class/", "/class", marks=pytest.mark.long("addresses below other paths")),
+    ],
+)  # fmt: skip
 def test_each_page_has_its_address_below_the_path_of_the_server(base, before):
     asked = [sys.executable, "-c", ADDRESSES, base]
     found = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout
@@ -36,6 +43,7 @@ print(*[route.path for route in vendor.ROUTES], vendor.PLOTLY_URL, exports.URL, 
 """
 
 
+@pytest.mark.slow
 def test_files_and_exports_are_below_the_path_of_the_server():
     asked = [sys.executable, "-c", URLS, "class/app"]
     found = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()

@@ -39,6 +39,7 @@ from views.grid_form import in_the_forms_words, in_words
 GIVEN = {"workload": "bank", "processes": "3", "topology": "line", "marker_delay": "4", "runs": "2", "seed": "5"}
 
 
+@pytest.mark.slow
 def test_no_page_brings_spark_with_it():
     modules = "views.explore, views.ensembles, views.ensemble_results, views.history, views.opening"
     program = f"import sys, {modules}\nsys.exit('pyspark' in sys.modules)"

@@ -181,6 +181,7 @@ def test_what_fifo_does_is_told(session):
     assert session.notice["level"] == "info"
 
 
+@pytest.mark.slow
 def test_a_long_run_is_seen_through_a_window_that_can_be_moved():
     session = ExploreSession()
     session.open(Shared(toml=LONG, name="long"))

@@ -13,7 +13,7 @@ from tests.tools import ROOT
 
 # What Streamlit does with app.py: uvicorn serves it in the main thread.
 APP = """
-import sys, threading, time
+import sys, threading
 import uvicorn
 from starlette.applications import Starlette
 from views.farewell import farewell
@@ -24,10 +24,10 @@ def work(progress, stop):
     stop.wait()
     print("saved", flush=True)
     if "--slow" in sys.argv:
-        time.sleep(600)
+        threading.Event().wait()
 JOBS.submit("a job", work)
 begun.wait()
-threading.Thread(target=time.sleep, args=(600,)).start()  # such as of a page, which waits for something
+threading.Thread(target=threading.Event().wait).start()  # such as of a page, which waits for something
 class Server(uvicorn.Server):
     async def startup(self, sockets=None):
         await super().startup(sockets)
@@ -44,7 +44,11 @@ def serving(*arguments: str) -> subprocess.Popen[str]:
     return app
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long("both signals that end the app"))],
+)
 def test_the_first_signal_lets_jobs_save_their_work(number: int, status: int) -> None:
     with serving() as app:
         app.send_signal(number)
@@ -52,6 +56,7 @@ def test_the_first_signal_lets_jobs_save_their_work(number: int, status: int) ->
         assert app.returncode == status
 
 
+@pytest.mark.slow
 def test_the_second_signal_ends_it_at_once() -> None:
     with serving("--slow") as app:
         assert app.stdout is not None

@@ -9,9 +9,8 @@ from concurrent.futures import Future
 import pytest
 
 from sim.core.errors import InputError
+from tests.waiting import budget_s, until
 from views.jobs import DONE, FAILED, MOST_KEPT, MOST_WAITING, RUNNING, STOPPED, WAITING, Job, Jobs, wait_for_promise
-
-PATIENCE_S = 20
 
 
 class Step:
@@ -37,12 +36,7 @@ def jobs() -> Iterator[Jobs]:
 
 def wait_for(job: Job) -> None:
     """Wait until a job is over."""
-    over = threading.Event()
-    for _ in range(PATIENCE_S * 100):
-        if job.is_over:
-            return
-        over.wait(0.01)
-    pytest.fail(f"{job.name} is still {job.state}")
+    until(lambda: job.is_over, f"{job.name} is over")
 
 
 def quietly(progress, stop) -> None:
@@ -53,7 +47,7 @@ def test_one_at_a_time_in_order(jobs):
     steps = [Step() for _ in range(3)]
     made = [jobs.submit(f"job-{number}", step) for number, step in enumerate(steps)]
     for number, (job, step) in enumerate(zip(made, steps, strict=True)):
-        assert step.begun.wait(PATIENCE_S)
+        assert step.begun.wait(budget_s())
         assert [each.state for each in made] == [DONE] * number + [RUNNING] + [WAITING] * (2 - number)
         assert jobs.active() == made[number:]
         assert (job.done, job.total) == (1, 4)
@@ -65,11 +59,11 @@ def test_one_at_a_time_in_order(jobs):
 def test_a_cancelled_job_ends_early_and_the_next_one_begins(jobs):
     first, second = Step(), Step()
     job, other = jobs.submit("a", first), jobs.submit("b", second)
-    assert first.begun.wait(PATIENCE_S)
+    assert first.begun.wait(budget_s())
     jobs.cancel(job)
     wait_for(job)
     assert job.state == STOPPED
-    assert second.begun.wait(PATIENCE_S)
+    assert second.begun.wait(budget_s())
     assert other.state == RUNNING
 
 
@@ -125,7 +119,7 @@ def test_each_page_finds_what_it_submitted_last(jobs):
 def test_the_queue_is_short(jobs):
     step = Step()
     jobs.submit("first", step)
-    assert step.begun.wait(PATIENCE_S)
+    assert step.begun.wait(budget_s())
     for number in range(MOST_WAITING):
         jobs.submit(f"waiting-{number}", quietly)
     with pytest.raises(InputError, match="waiting already"):
@@ -142,7 +136,7 @@ def test_what_is_long_over_is_forgotten(jobs):
 def test_at_the_end_all_are_asked_to_stop_and_none_begins(jobs):
     first, second = Step(), Step()
     job, other = jobs.submit("a", first), jobs.submit("b", second)
-    assert first.begun.wait(PATIENCE_S)
+    assert first.begun.wait(budget_s())
     jobs.close()
     assert (job.state, other.state) == (STOPPED, STOPPED)
     assert not second.begun.is_set()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-import time
 from typing import Any
 
 import pytest
 
 from tests.views.conftest import StillRun
+from tests.waiting import until
 from views.live_frame import KEPT, MOST_WAITING, WIDTHS, Frames, Place, read_place
 
 FOLLOWING = Place(None, 10, "right", False)
@@ -111,8 +111,7 @@ def test_when_too_many_look_back_the_others_are_asked_to_come_again_and_who_foll
     threads = [threading.Thread(target=lambda place=place: found.append(frames.frame(place))) for place in places]
     for thread in threads:
         thread.start()
-    while len(found) < 3:
-        time.sleep(0.001)
+    until(lambda: len(found) >= 3, "three are told at once")
     assert found == [None, None, None]
     assert frames.frame(FOLLOWING) is not None
     monkeypatch.setattr("views.live_turns.time.sleep", lambda seconds: None)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from diagrams.browser import LIVE
+from tests.cases import check_each
+from tests.javascript import IN_BOTH
 
 CHARTS, FRAMES = LIVE / "charts.js", LIVE / "frames.js"
 ASK = """async ({ Frames }, status, body) => {
@@ -24,11 +24,13 @@ ASK = """async ({ Frames }, status, body) => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("value", "words"), [(0.4, "0.4 ms"), (9.96, "10.0 ms"), (12.4, "12 ms"), (999, "999 ms"), (1400, "1.4 s")]
-)
-def test_a_time_in_words(run_module, value, words):
-    assert run_module("({ milliseconds }, value) => milliseconds(value)", [CHARTS], value) == words
+TIMES = {0.4: "0.4 ms", 9.96: "10.0 ms", 12.4: "12 ms", 999: "999 ms", 1400: "1.4 s"}
+
+
+@IN_BOTH
+def test_a_time_in_words(run_module):
+    found = run_module("({ milliseconds }, values) => values.map((value) => milliseconds(value))", [CHARTS], [*TIMES])
+    assert dict(zip(TIMES, found, strict=True)) == TIMES
 
 
 def test_a_frame_is_asked_for_with_the_mark_of_the_last_one(run_module):
@@ -36,13 +38,10 @@ def test_a_frame_is_asked_for_with_the_mark_of_the_last_one(run_module):
     assert found == {"asked": [None, '"7"'], "taken": [{"now": 3}, {"now": 3}], "told": [None, None]}
 
 
-@pytest.mark.parametrize(
-    ("status", "told"),
-    [
-        (304, None), (404, "Reload."), (503, "Reload."),
-        (500, "The server cannot draw this moment; it is asked again."),
-    ],
-)  # fmt: skip
-def test_what_a_server_without_a_frame_comes_to(run_module, status, told):
-    found = run_module(ASK, [FRAMES], status, "Reload.")
-    assert found["taken"] == [] and found["told"] == [told, told]
+def test_what_a_server_without_a_frame_comes_to(run_module):
+    def check(status, told):
+        found = run_module(ASK, [FRAMES], status, "Reload.")
+        assert found["taken"] == [] and found["told"] == [told, told]
+
+    again = "The server cannot draw this moment; it is asked again."
+    check_each([(304, None), (404, "Reload."), (503, "Reload."), (500, again)], check)

@@ -8,16 +8,21 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pipeline.streaming.auditing import Judged
 from sim.core.errors import InputError
-from tests.cluster.running import none_is_left, until
+from tests.cases import check_each
+from tests.cluster.running import none_is_left
 from tests.views.conftest import StillRun
+from tests.waiting import until
 from views import live
 from views.live import LivePage
 from views.live_asked import Asked
+from views.live_frame import about, read_place
 from views.live_runs import ENDED, FAILED, ROOT, RUNNING, LiveRun, LiveRuns
 
 pytestmark = pytest.mark.slow
@@ -43,6 +48,53 @@ def started(runs: LiveRuns, owner: str | None = None) -> tuple[LiveRun, list[int
     run = runs.start(Asked(2, speed="lively"), owner)
     until(lambda: run.state == RUNNING and len(run.nodes) == 2)
     return run, children(run._process.pid)
+
+
+class Audit:
+    """Stands for the streamed audit of a run: it judges what it is told to."""
+
+    def __init__(self, folder: Path, logs: list[Path], name: str) -> None:
+        self.asked = (folder, logs, name)
+        self.judged: dict[str, Judged] = {}
+        self.ends: list[str] = []
+
+    @property
+    def news(self) -> SimpleNamespace:
+        return SimpleNamespace(verdicts=len(self.judged))
+
+    def verdict(self, snapshot: str) -> Judged | None:
+        return self.judged.get(snapshot)
+
+    def stop_soon(self, seconds: float) -> None:
+        self.ends.append(f"in {seconds:g} s")
+
+    def stop(self, seconds: float) -> None:
+        self.ends.append(f"within {seconds:g} s")
+
+
+def shown(run: LiveRun) -> dict[str, Any]:
+    """The newest snapshot, as the page shows it; nothing while there is none that is complete."""
+    found = about(run, read_place({}))["snapshots"]
+    return next((own for own in found if own["status"] == "COMPLETED"), {})
+
+
+def test_a_snapshot_is_shown_and_its_verdict_when_the_audit_has_one(runs, monkeypatch):
+    monkeypatch.setattr("views.live_runs.InBackground", Audit)
+    run, _ = started(runs)
+    run.client.trigger(None)
+    until(lambda: shown(run), "the snapshot is shown")
+    assert "verdict" not in shown(run) and run.verdicts == 0
+    audit = run._audit
+    assert audit.asked == (run._scratch.path / "audit", [run._folder / "logs" / "1"], "live")
+    for is_good, words in ((True, "consistent"), (False, "inconsistent: message 7 was received, and sent later")):
+        audit.judged[shown(run)["id"]] = Judged(0, shown(run)["id"], is_good, None if is_good else 7, 0)
+        assert shown(run)["verdict"] == {"consistent": is_good, "words": words}
+    assert run.verdicts == 1 and audit.ends == []
+    run.stop()
+    until(lambda: run.is_over)
+    assert audit.ends == ["in 5 s"] and "verdict" in shown(run), "it has some time for the last snapshots"
+    runs.close()
+    assert audit.ends == ["in 5 s", "within 5 s"]
 
 
 def test_stop_leaves_no_process_and_close_no_folder(runs):
@@ -74,10 +126,10 @@ def test_a_cluster_that_does_not_answer_is_ended_by_force(runs, monkeypatch):
 def test_it_ends_when_the_app_has_been_killed():
     """Nobody is there to end it: the pipe to it is closed."""
     program = (
-        "import time; from views.live_runs import LIVE; from views.live_asked import Asked\n"
+        "import threading; from views.live_runs import LIVE; from views.live_asked import Asked\n"
         "run = LIVE.start(Asked(2), None)\n"
-        "while len(run.nodes) < 2: time.sleep(0.05)\n"
-        "print(run._process.pid, flush=True); time.sleep(600)"
+        "from tests.waiting import until; until(lambda: len(run.nodes) == 2)\n"
+        "print(run._process.pid, flush=True); threading.Event().wait()"
     )
     with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True) as app:
         assert app.stdout is not None
@@ -95,19 +147,24 @@ def test_one_that_does_not_start_says_why(runs, monkeypatch):
     assert run.problem.startswith("the cluster did not start: ") and "0" in run.problem
 
 
-@pytest.mark.parametrize(
-    ("bound", "told"),
-    [
-        ("UNWATCHED_S", "nobody watched it for 0 minutes, so it was ended"),
-        ("MOST_S", "it ran for 0 minutes, which is the most, so it was ended"),
-        ("MOST_BYTES", "its event logs have 0 GB, which is the most, so it was ended"),
-    ],
-)
-def test_what_is_too_much_ends_it_and_is_told(runs, monkeypatch, bound, told):
+BOUNDS = {
+    "UNWATCHED_S": "nobody watched it for 0 minutes, so it was ended",
+    "MOST_S": "it ran for 0 minutes, which is the most, so it was ended",
+    "MOST_BYTES": "its event logs have 0 GB, which is the most, so it was ended",
+}
+
+
+def test_what_is_too_much_ends_it_and_is_told(runs, monkeypatch):
     run, pids = started(runs)
-    monkeypatch.setattr(f"views.live_runs.{bound}", 0)
+    assert not run._is_too_much()
+    for bound, told in BOUNDS.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(run, "problem", "")
+            patch.setattr(f"views.live_runs.{bound}", 0)
+            assert run._is_too_much() and run.problem == told
+    monkeypatch.setattr("views.live_runs.UNWATCHED_S", 0)
     until(lambda: run.is_over)
-    assert run.problem == told
+    assert (run.state, run.problem) == (ENDED, BOUNDS["UNWATCHED_S"])
     none_is_left(pids)
 
 
@@ -139,23 +196,26 @@ def test_a_stranger_watches_and_the_owner_acts(runs, monkeypatch):
     until(lambda: run.is_over)
 
 
-@pytest.mark.parametrize(
-    "wish",
-    [
-        {"do": "explore", "begin": "0", "end": None}, {"do": "traces", "begin": 5, "end": 1},
-        {"do": "explore", "begin": float("nan"), "end": 1}, {"do": "dance"}, {"do": "kill"},
-        {"do": "sever", "channels": 7},
-    ],
-)  # fmt: skip
-def test_nonsense_is_not_carried_out(monkeypatch, wish):
+NONSENSE = [
+    {"do": "explore", "begin": "0", "end": None}, {"do": "traces", "begin": 5, "end": 1},
+    {"do": "explore", "begin": float("nan"), "end": 1}, {"do": "dance"}, {"do": "kill"},
+    {"do": "sever", "channels": 7},
+]  # fmt: skip
+
+
+def test_nonsense_is_not_carried_out(monkeypatch):
     run = StillRun(None, RUNNING)
     run.client = _Refuses()
     monkeypatch.setattr(live, "LIVE", _Only(run))
-    page = LivePage()
-    page.take(entry(1, {**wish, "run": run.id}))
-    assert page.ack == 1 and page.stretch is None
-    page.take(entry(2, {**wish, "run": "another"}))
-    assert page.ack == 2 and page.notice is None
+
+    def check(wish):
+        page = LivePage()
+        page.take(entry(1, {**wish, "run": run.id}))
+        assert page.ack == 1 and page.stretch is None
+        page.take(entry(2, {**wish, "run": "another"}))
+        assert page.ack == 2 and page.notice is None
+
+    check_each(NONSENSE, check)
 
 
 class _Only:

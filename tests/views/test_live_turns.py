@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
+from tests.waiting import until
 from views.live_turns import Turns
 
 
@@ -42,8 +42,7 @@ def test_only_so_many_wait():
     for thread in threads:
         thread.start()
     begun.wait()
-    while sum(thread.is_alive() for thread in threads) > 2:
-        time.sleep(0.001)
+    until(lambda: sum(thread.is_alive() for thread in threads) == 2, "the others have gone")
     assert made == [None] * 4
     go_on.set()
     for thread in threads:
@@ -54,12 +53,12 @@ def test_only_so_many_wait():
 def test_work_is_followed_by_a_rest(monkeypatch):
     clock, rests = [100.0], []
 
-    def sleep(seconds: float) -> None:
+    def rest(seconds: float) -> None:
         rests.append(seconds)
         clock[0] += seconds
 
     monkeypatch.setattr("views.live_turns.time.monotonic", lambda: clock[0])
-    monkeypatch.setattr("views.live_turns.time.sleep", sleep)
+    monkeypatch.setattr("views.live_turns.time.sleep", rest)
     turns = Turns(share=0.25, most=2)
 
     def work() -> bool:

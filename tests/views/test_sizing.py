@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,6 +12,8 @@ from pipeline.ensembles.sizing import scaled
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.theory.sizing import CHOICES, INPUTS, System, sizes
+from tests.cases import check_each
+from views.page_words import sentence
 from views.sizing import VIEWS, in_a_sentence, scaled_in_words
 from views.sizing_asked import query_of, read
 from views.sizing_form import TITLES
@@ -84,29 +87,43 @@ def test_a_link_fills_the_form() -> None:
     assert "nothing is recorded" in text and "Longest stop of a sender" in text
 
 
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        ({"nodes": "0"}, "nodes: expected a whole number from 1 to 100,000, not &#x27;0&#x27;."),
-        ({"rate": "nan"}, "rate: expected a number from 0 to 1e+12"),
-        ({"message_delay": "-1"}, "Message delay: expected a number"),
-        ({"topology": "<b>"}, "topology: expected one of complete, ring, line, star, dag"),
-        (
-            {"algorithm": "aligned_barriers"},
-            "topology: Aligned barriers start at sources, and a complete graph has none",
-        ),
-    ],
-)
-def test_a_bad_link_is_one_sentence_until_the_form_is_changed(query, sentence) -> None:
-    page = opened(**query)
+BAD = [
+    ({"nodes": "0"}, "nodes: expected a whole number from 1 to 100,000, not '0'."),
+    ({"rate": "nan"}, "rate: expected a number from 0 to 1e+12"),
+    ({"message_delay": "-1"}, "Message delay: expected a number"),
+    ({"topology": "<b>"}, "topology: expected one of complete, ring, line, star, dag"),
+    (
+        {"algorithm": "aligned_barriers"},
+        "topology: Aligned barriers start at sources, and a complete graph has none",
+    ),
+]
+
+
+def test_a_bad_link_is_refused_in_its_words() -> None:
+    def check(query: dict[str, str], words: str) -> None:
+        with pytest.raises(InputError) as problem:
+            in_a_sentence(read(query))
+        assert words in sentence(str(problem.value))
+
+    check_each(BAD, check)
+
+
+def test_a_bad_link_is_one_sentence_until_the_form_is_changed() -> None:
+    page = opened(nodes="0")
     text = told(page)
-    assert sentence in text and "--" not in text and "Bytes, a node" not in text
+    assert BAD[0][1].replace("'", "&#x27;") in text and "--" not in text and "Bytes, a node" not in text
     page.selectbox(key="sizing-topology").set_value("dag").run()
     assert "Bytes, a node" in told(page) and "expected" not in told(page)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("algorithm", CHOICES["algorithm"])
+SOON = [*zip(VIEWS, CHOICES["algorithm"], strict=False)]  # each view once
+LATER = pytest.mark.long("every view of the page Sizing, of every algorithm")
+
+
+@pytest.mark.parametrize(
+    ("view", "algorithm"),
+    [own if own in SOON else pytest.param(*own, marks=LATER) for own in product(VIEWS, CHOICES["algorithm"])],
+)
 def test_every_view_of_every_algorithm(view: str, algorithm: str) -> None:
     page = opened(algorithm=algorithm, topology="dag", nodes="6")
     page.session_state["sizing-view"] = view

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from html import escape
@@ -20,6 +19,7 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.document.files import parse_toml
 from sim.edit.link import Shared
+from tests.waiting import until
 from views import explore, measuring, tradeoffs, visitors
 from views.jobs import DONE, FAILED, JOBS, STOPPED, Job, nothing
 from views.measuring import forget, made_by, measure, that_comes_with_the_app
@@ -98,9 +98,7 @@ def test_another_grid_is_measured_in_the_background_and_kept(page: AppTest) -> N
     button(page, "tradeoff-measure")
     job = JOBS.latest(PAGE)
     assert job is not None
-    end = time.monotonic() + 60
-    while not job.is_over and time.monotonic() < end:
-        time.sleep(0.05)
+    until(lambda: job.is_over, "it is measured")
     assert (job.state, job.done) == (DONE, job.total)
     page = AppTest.from_function(section, default_timeout=60).run()
     assert "You have measured this." in htmls(page) and "Banks of 3 processes" in htmls(page)

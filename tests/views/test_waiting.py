@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -12,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pipeline.spark import spark_session
 from pipeline.spark.losses import SparkLost
 from sim.core.errors import InputError
+from tests.waiting import until
 from views.waiting import Situation, start_in_words
 
 MEANWHILE = "You can press Run already."
@@ -70,16 +70,9 @@ def alert_of(shown: AppTest) -> str:
     return " ".join(html.proto.body for html in shown.get("html"))
 
 
-def wait_until(is_so) -> None:
-    ends = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
-
-
 def test_a_spark_that_ends_at_each_start_is_a_problem_and_no_page_starts_it_again(starts):
     shown = AppTest.from_function(page, default_timeout=60).run()
-    wait_until(spark_session.problem)
+    until(spark_session.problem)
     assert len(starts) == spark_session.MOST_LOSSES
     for _ in range(3):
         shown.run()

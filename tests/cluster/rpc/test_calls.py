@@ -6,6 +6,7 @@ import asyncio
 import random
 import zlib
 from collections.abc import Awaitable, Callable
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,8 +27,10 @@ from cluster.supervisor import Supervisor
 from cluster.system import GRPC
 from sim.core.model import CONTROL, LocalSnapshot, Message
 from sim.services.uploads import Part
-from tests.cluster.live import bank, live, told_again, until
+from tests.cases import check_each
+from tests.cluster.live import bank, live, taken, told_again
 from tests.cluster.wire import TOKEN, End, carried_out, link_to, message, system_of
+from tests.waiting import comes
 
 SYSTEM = system_of(transport=GRPC)
 CHANNELS = {channel.name: channel for channel in SYSTEM.engine.channels}
@@ -49,30 +52,30 @@ def part(draw: random.Random, owner: int = 1) -> Part:
     return Part(LocalSnapshot(None, 7, kept, closed, True, 3, {}), {"whole": draw.randrange(100)}, None, 55)
 
 
-def taken(given: Parts, told: list[pb.FlushRequest]) -> list[str]:
+def all_taken(given: Parts, told: list[pb.FlushRequest]) -> list[str]:
     return [given.take(call) for call in told]
 
 
 # ---------------------------------------------------------------------- parts
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_part_is_the_same_after_it_was_handed_over(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = random.Random(seed)
-    monkeypatch.setattr(parts, "CHUNK", draw.choice((7, 64, CHUNK)))
-    given, own = Parts(SYSTEM.codec, CHANNELS), part(draw)
-    told = list(calls(SYSTEM.codec, "S", "P2", own))
-    assert set(taken(given, told)) == {""}
-    assert PACK(given.bring("P2", "S")) == PACK(own)
-    with pytest.raises(BadValue, match="has not been handed over"):
-        given.bring("P2", "S")
+def test_a_part_is_the_same_after_it_was_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(20):
+        draw = random.Random(seed)
+        monkeypatch.setattr(parts, "CHUNK", draw.choice((7, 64, CHUNK)))
+        given, own = Parts(SYSTEM.codec, CHANNELS), part(draw)
+        told = list(calls(SYSTEM.codec, "S", "P2", own))
+        assert set(all_taken(given, told)) == {""}, seed
+        assert PACK(given.bring("P2", "S")) == PACK(own), seed
+        with pytest.raises(BadValue, match="has not been handed over"):
+            given.bring("P2", "S")
 
 
 def test_what_was_begun_anew_counts_once() -> None:
     given, own = Parts(SYSTEM.codec, CHANNELS), part(random.Random(1))
     told = list(calls(SYSTEM.codec, "S", "P2", own))
-    taken(given, told[:-1])
-    assert set(taken(given, told)) == {""}
+    all_taken(given, told[:-1])
+    assert set(all_taken(given, told)) == {""}
     assert PACK(given.bring("P2", "S")) == PACK(own)
 
 
@@ -153,7 +156,7 @@ def test_a_part_larger_than_a_message_may_be_comes_whole_over_a_link() -> None:
         link.send(message(SYSTEM, 4), 1)
         link.send(told, 2)
         link.send(message(SYSTEM, 6), 3)
-        await until(lambda: len(end.came) == 3, "all have come")
+        await comes(lambda: len(end.came) == 3, "all have come")
         assert PACK(end.came[1]) == PACK(told)
         assert [one.id for one in end.came] == [4, 5, 6]
         link.close()
@@ -178,17 +181,19 @@ def called(work: Callable[[aio.Channel, End], Awaitable[Any]]) -> Any:
     return carried_out(main())
 
 
-@pytest.mark.parametrize("metadata", [(), (("authorization", "Bearer another"),), (("authorization", TOKEN),)])
-@pytest.mark.parametrize("method", ["SendMarker", "FlushChannelState"])
-def test_who_does_not_know_the_token_is_refused(method: str, metadata: Any) -> None:
-    async def work(channel: aio.Channel, end: End) -> grpc.StatusCode:
-        try:
-            await channel.unary_unary(SERVICE + method)(b"", metadata=metadata)
-        except aio.AioRpcError as problem:
-            return problem.code()
-        raise AssertionError("it was answered")
+NO_TOKENS = (), (("authorization", "Bearer another"),), (("authorization", TOKEN),)
 
-    assert called(work) is grpc.StatusCode.UNAUTHENTICATED
+
+def test_who_does_not_know_the_token_is_refused() -> None:
+    async def work(channel: aio.Channel, end: End) -> list[grpc.StatusCode]:
+        codes = []
+        for method, metadata in product(("SendMarker", "FlushChannelState"), NO_TOKENS):
+            with pytest.raises(aio.AioRpcError) as problem:
+                await channel.unary_unary(SERVICE + method)(b"", metadata=metadata)
+            codes.append(problem.value.code())
+        return codes
+
+    assert called(work) == [grpc.StatusCode.UNAUTHENTICATED] * 6
 
 
 def test_a_stream_without_the_token_brings_nothing() -> None:
@@ -227,23 +232,25 @@ GOOD = [HELLO, TOKEN, 0, 1, "sender", "receiver"]
 OTHER = SYSTEM.engine.between[1, 0].number
 
 
-@pytest.mark.parametrize(
-    ("said", "says"),
-    [
-        ([[HELLO, "another", 0, 1, "sender", "receiver"]], "another token"),
-        ([[HELLO, TOKEN, 0, 2, "sender", "receiver"]], "nobody here has the number 2"),
-        ([[HELLO, TOKEN, 0, 1, "x" * 2000, "receiver"]], "at most 1024 bytes"),
-        ([[WELCOME, 0, 0]], "says 'hello' first"),
-        ([pb.Frames(frames=[pb.Frame()]).SerializeToString()], "unknown kind"),
-        ([GOOD, GOOD], "sends messages, not 'hello'"),
-        ([GOOD, pb.Frames(frames=[pb.Frame(data=pb.Data(number=1, clock=1))]).SerializeToString()], "no value"),
-        ([GOOD, [DATA, 1, 1, OTHER, 1, "app", 1, None, None, 1, None, None, 0, 1.0]], "no channel number"),
-    ],
-)
-def test_who_breaks_the_rules_of_a_stream_is_told_why(said: list[Any], says: str) -> None:
-    why, came = carried_out(reason(said))
-    assert says in why
-    assert came == []
+AGAINST_THE_RULES = [
+    ([[HELLO, "another", 0, 1, "sender", "receiver"]], "another token"),
+    ([[HELLO, TOKEN, 0, 2, "sender", "receiver"]], "nobody here has the number 2"),
+    ([[HELLO, TOKEN, 0, 1, "x" * 2000, "receiver"]], "at most 1024 bytes"),
+    ([[WELCOME, 0, 0]], "says 'hello' first"),
+    ([pb.Frames(frames=[pb.Frame()]).SerializeToString()], "unknown kind"),
+    ([GOOD, GOOD], "sends messages, not 'hello'"),
+    ([GOOD, pb.Frames(frames=[pb.Frame(data=pb.Data(number=1, clock=1))]).SerializeToString()], "no value"),
+    ([GOOD, [DATA, 1, 1, OTHER, 1, "app", 1, None, None, 1, None, None, 0, 1.0]], "no channel number"),
+]
+
+
+def test_who_breaks_the_rules_of_a_stream_is_told_why() -> None:
+    def check(said: list[Any], says: str) -> None:
+        why, came = carried_out(reason(said))
+        assert says in why
+        assert came == []
+
+    check_each(AGAINST_THE_RULES, check)
 
 
 @pytest.mark.parametrize("problem", [asyncio.CancelledError(), aio.UsageError(), asyncio.InvalidStateError()], ids=repr)
@@ -254,7 +261,7 @@ def test_whatever_grpc_does_to_a_stream_is_the_end_of_a_connection(problem: Base
         raise problem
 
     async def waits(*_: Any) -> Any:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     async def main() -> None:
         for read, write in ((fails, waits), (waits, fails)):
@@ -268,6 +275,7 @@ def test_whatever_grpc_does_to_a_stream_is_the_end_of_a_connection(problem: Base
     carried_out(main())
 
 
+@pytest.mark.slow
 def test_a_frame_of_too_many_bytes_is_not_sent() -> None:
     with pytest.raises(BadValue, match="at most"):
         Grpc(SYSTEM.codec, SYSTEM.names, ()).pack(["say", "report", b"x" * (MOST_BYTES + 1)])
@@ -304,6 +312,7 @@ def test_a_node_takes_no_parts() -> None:
 # ---------------------------------------------------------------------- SendMarker
 
 
+@pytest.mark.slow
 def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
     """The document's call: any node may be asked, also by somebody outside. A second call changes nothing."""
     answers: list[Any] = []
@@ -325,13 +334,14 @@ def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
                     return problem.details()
 
         answers.append(await send("P2", "asked-outside"))
-        await until(lambda: supervisor.store.registry.snapshot("asked-outside") is not None, "it is known")
-        await until(lambda: supervisor.snapshot("asked-outside").status.is_final, "it ends")
+        await comes(lambda: supervisor.store.registry.snapshot("asked-outside") is not None, "it is known")
+        await comes(lambda: supervisor.snapshot("asked-outside").status.is_final, "it ends")
         assert supervisor.snapshot("asked-outside").status is Status.COMPLETED
         for node in ("P2", "P3"):
             answers.append(await send(node, "asked-outside"))
         answers.append(await send("P1", "../../elsewhere"))
-        await asyncio.sleep(0.1)
+        own = await taken(supervisor)
+        assert [one.id for one in supervisor.snapshots(None, 9, None)] == [own.id, "asked-outside"]
 
     told_again(live(Wanted(bank(), tmp_path, transport=GRPC), act))
     assert answers[:3] == [True, False, False]

@@ -15,8 +15,9 @@ from cluster.supervisor import Supervisor
 from cluster.system import GRPC
 from sim.core.model import RECORDED
 from sim.document.files import read_toml
-from tests.cluster.live import live, taken, told_again, until
+from tests.cluster.live import live, taken, told_again
 from tests.tools import ROOT
+from tests.waiting import comes
 
 pytestmark = pytest.mark.slow
 SOURCE = Path(__file__).with_name("javascript")
@@ -56,7 +57,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_node_in_javascript_follows_the_same_rules(tmp_path: Path, program: str) -> None:
     async def act(supervisor: Supervisor) -> None:
         counts = lambda name: next(own.counts for own in supervisor.nodes() if own.name == name) or {}  # noqa: E731
-        await until(lambda: counts("P3").get("received", 0) > 5, "it takes part")
+        await comes(lambda: counts("P3").get("received", 0) > 5, "it takes part")
         for initiator in ("P3", "P1", "P3"):
             own = await taken(supervisor, Wish(initiator=initiator))
             assert own.status is Status.COMPLETED, own.reason

@@ -12,6 +12,10 @@ from tests.cluster.storage.databases import new_database, postgresql
 from tests.pipeline.s3 import BUCKET, s3
 
 NUMBERS = count()
+SLOW_S3, SLOW_POSTGRESQL = (pytest.param(name, marks=pytest.mark.slow) for name in ("s3", "postgresql"))
+# For a test of what each of them does in its own way; `make long` runs all tests on both.
+ON_S3_TOO = pytest.mark.parametrize("root", ["folder", SLOW_S3], indirect=True)
+IN_POSTGRESQL_TOO = pytest.mark.parametrize("url", ["sqlite", SLOW_POSTGRESQL], indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +26,7 @@ def service() -> Iterator[str]:
         yield f"region=us-east-1&scheme=http&endpoint_override={host}"
 
 
-@pytest.fixture(params=["folder", "s3"])
+@pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.long("the storage, all of it on S3"))])
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty storage root: a folder, or one in a bucket."""
     if request.param == "folder":
@@ -38,7 +42,9 @@ def server() -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long("the registry, all of it in PostgreSQL"))]
+)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database."""
     if request.param == "sqlite":

@@ -7,16 +7,14 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-MOST_SECONDS = 60
+from tests.waiting import budget_s, until
 
 
 def programs() -> Path | None:
@@ -44,29 +42,30 @@ def postgresql() -> Iterator[Path]:
         serve = [found / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"]
         server = subprocess.Popen(serve, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **own)
         try:
-            _wait(folder, server)
+            until(lambda: _answers(folder, server), "PostgreSQL answers")
             yield folder
         finally:
             server.send_signal(2)  # a fast shutdown
-            server.wait(MOST_SECONDS)
+            server.wait(budget_s())
     finally:
         shutil.rmtree(folder)
 
 
-def _wait(folder: Path, server: subprocess.Popen[bytes]) -> None:
-    ends = time.monotonic() + MOST_SECONDS
-    while True:
-        try:
-            psycopg.connect(host=str(folder), user="tester", dbname="postgres").close()
-            return
-        except psycopg.OperationalError:
-            assert server.poll() is None, "PostgreSQL has ended"
-            assert time.monotonic() < ends, "PostgreSQL does not answer"
-            time.sleep(0.05)
+def _answers(folder: Path, server: subprocess.Popen[bytes]) -> bool:
+    """Whether somebody can connect. Fails if the server has ended."""
+    import psycopg
+
+    assert server.poll() is None, "PostgreSQL has ended"
+    with suppress(psycopg.OperationalError):
+        psycopg.connect(host=str(folder), user="tester", dbname="postgres").close()
+        return True
+    return False
 
 
 def new_database(folder: Path, name: str) -> str:
     """The URL of a new, empty database."""
+    import psycopg
+
     with psycopg.connect(host=str(folder), user="tester", dbname="postgres", autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
     return f"postgresql://tester@/{name}?host={folder}"

@@ -298,6 +298,11 @@ def test_a_snapshot_under_two_roots_is_refused(registry: Registry, vault: Vault,
 # ---------------------------------------------------------------------- any storage, any database
 
 
+@pytest.mark.parametrize(
+    ("root", "url"),
+    [("folder", "sqlite"), pytest.param("s3", "postgresql", marks=pytest.mark.slow)],
+    indirect=True,
+)
 def test_it_works_on_any_storage_and_in_any_database(root: str, url: str) -> None:
     registry, vault = Registry(url), Vault({"main": root}, CLUSTER)
     begin(registry)
@@ -336,7 +341,7 @@ def live(registry: Registry, vault: Vault, steps: list[str], sure: set[str], giv
             sure.add(f"snap-{number}")
 
 
-@examples(60)
+@examples(30)
 @given(steps=STEPS, operations=st.integers(0, 130), more=st.integers(0, 30))
 def test_killed_after_any_operation_nothing_committed_is_lost(steps: list[str], operations: int, more: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -370,11 +375,14 @@ def test_there_is_an_operation_to_be_killed_at(registry: Registry, vault: Vault)
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_loses_nothing_that_it_has_committed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "few", [True, pytest.param(False, marks=pytest.mark.long("a storage that is killed again and again"))]
+)
+def test_a_process_that_is_killed_loses_nothing_that_it_has_committed(tmp_path: Path, few: bool) -> None:
     (tmp_path / "root").mkdir()
     done: set[str] = set()
     gone: set[str] = set()
-    for lines in (1, 2, 7, 19, 40):
+    for lines in (2, 40) if few else (1, 2, 7, 19, 40):
         writer = [sys.executable, "-m", "tests.cluster.storage.writer", str(tmp_path)]
         with subprocess.Popen(writer, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout

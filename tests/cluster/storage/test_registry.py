@@ -19,6 +19,8 @@ from sqlalchemy.exc import IntegrityError, StatementError
 from cluster.model import INCREMENTAL, Answer, Epoch, Kept, Problem, Status
 from cluster.registry import Cluster, Registry
 from sim.core.errors import InputError
+from tests.cases import check_each
+from tests.cluster.storage.conftest import IN_POSTGRESQL_TOO
 from tests.cluster.storage.stored import START, begin, row
 
 OWN = Cluster("cluster-1", "bank of 3", START)
@@ -52,6 +54,7 @@ def ids(registry: Registry, status: Status | None = None, limit: int = 10, befor
 # ---------------------------------------------------------------------- snapshots
 
 
+@IN_POSTGRESQL_TOO
 def test_a_snapshot_is_what_was_put_also_when_opened_again(registry: Registry, url: str) -> None:
     full = row(
         "snap-1", Status.COMPLETED, "snap-0", initiator="Zoë", reason="— none", ended_at=START + timedelta(seconds=1.5),
@@ -68,12 +71,15 @@ def test_a_snapshot_is_what_was_put_also_when_opened_again(registry: Registry, u
     again.close()
 
 
-@pytest.mark.parametrize("id", ["snap-9", "", "a\0b", "\ud800", "x" * 100_000, "' OR 1=1 --"])
-def test_an_unknown_id_is_none_whatever_it_is_made_of(registry: Registry, id: str) -> None:
-    assert registry.snapshot(id) is None
-    with pytest.raises(Problem) as caught:
-        registry.page(None, 10, id)
-    assert caught.value.status == 404
+@IN_POSTGRESQL_TOO
+def test_an_unknown_id_is_none_whatever_it_is_made_of(registry: Registry) -> None:
+    def check(id: str) -> None:
+        assert registry.snapshot(id) is None
+        with pytest.raises(Problem) as caught:
+            registry.page(None, 10, id)
+        assert caught.value.status == 404
+
+    check_each(["snap-9", "", "a\0b", "\ud800", "x" * 100_000, "' OR 1=1 --"], check)
 
 
 def test_a_replaced_snapshot_keeps_its_place(registry: Registry) -> None:
@@ -85,6 +91,7 @@ def test_a_replaced_snapshot_keeps_its_place(registry: Registry) -> None:
     assert found and found.reason == "a node was lost"
 
 
+@IN_POSTGRESQL_TOO
 def test_pages_are_the_newest_first_and_lose_or_repeat_none(registry: Registry) -> None:
     for number in range(7):
         registry.put(row(f"snap-{number}", Status.FAILED if number % 2 else Status.INITIATED))
@@ -131,6 +138,7 @@ def test_the_last_completed_is_the_one_committed_last_and_not_the_one_begun_last
     assert [epoch.last for epoch in registry.epochs()] == ["snap-4", "snap-1"]
 
 
+@IN_POSTGRESQL_TOO
 def test_a_snapshot_of_an_unknown_epoch_is_refused(registry: Registry) -> None:
     with pytest.raises(IntegrityError):
         registry.put(row("snap-1", epoch=7))
@@ -140,6 +148,7 @@ def test_a_snapshot_of_an_unknown_epoch_is_refused(registry: Registry) -> None:
 # ---------------------------------------------------------------------- ids
 
 
+@IN_POSTGRESQL_TOO
 def test_ids_are_numbered_and_never_given_twice(registry: Registry, url: str) -> None:
     given = [registry.next_snapshot_id() for _ in range(3)]
     assert [re.fullmatch(r"snap-(\d{4})-[a-z]{5}", id)[1] for id in given] == ["0001", "0002", "0003"]  # type: ignore[index]
@@ -150,6 +159,7 @@ def test_ids_are_numbered_and_never_given_twice(registry: Registry, url: str) ->
     again.close()
 
 
+@IN_POSTGRESQL_TOO
 def test_threads_do_not_disturb_each_other(registry: Registry) -> None:
     def take(_: int) -> str:
         id = registry.next_snapshot_id()
@@ -192,6 +202,7 @@ def test_epochs_are_listed_with_the_newest_first(registry: Registry) -> None:
         registry.add_epoch(Epoch(1, START, "again"))
 
 
+@IN_POSTGRESQL_TOO
 def test_a_registry_belongs_to_one_cluster_for_all_time(registry: Registry, url: str) -> None:
     assert registry.cluster() is None
     registry.establish(OWN)
@@ -202,18 +213,22 @@ def test_a_registry_belongs_to_one_cluster_for_all_time(registry: Registry, url:
     again.close()
 
 
-@pytest.mark.parametrize("text", ["a", "", "k" * 10_000, "\0", "\ud800", "ключ"])
-def test_a_key_has_its_answer_for_a_day(registry: Registry, clock: Clock, text: str) -> None:
+@IN_POSTGRESQL_TOO
+def test_a_key_has_its_answer_for_a_day(registry: Registry, clock: Clock) -> None:
     kept = Kept("digest of the request", Answer(202, '{"snapshot_id": "snap-1"}', {"Location": "/v1/snapshots/snap-1"}))
-    assert registry.find(text) is None
-    registry.keep(text, kept)
-    clock.now += timedelta(hours=23, minutes=59)
-    assert registry.find(text) == kept
-    assert registry.find(text + "x") is None
-    clock.now += timedelta(minutes=1)
-    assert registry.find(text) is None
-    registry.keep(text, Kept("another", Answer(200, "{}")))
-    assert registry.find(text) == Kept("another", Answer(200, "{}"))
+
+    def check(text: str) -> None:
+        assert registry.find(text) is None
+        registry.keep(text, kept)
+        clock.now += timedelta(hours=23, minutes=59)
+        assert registry.find(text) == kept
+        assert registry.find(text + "x") is None
+        clock.now += timedelta(minutes=1)
+        assert registry.find(text) is None
+        registry.keep(text, Kept("another", Answer(200, "{}")))
+        assert registry.find(text) == Kept("another", Answer(200, "{}"))
+
+    check_each(["a", "", "k" * 10_000, "\0", "\ud800", "ключ"], check)
 
 
 def test_a_key_has_one_answer(registry: Registry) -> None:
@@ -226,6 +241,7 @@ def test_a_key_has_one_answer(registry: Registry) -> None:
 # ---------------------------------------------------------------------- times
 
 
+@IN_POSTGRESQL_TOO
 def test_times_come_back_in_utc(registry: Registry) -> None:
     east = datetime(2026, 3, 29, 3, 30, 0, 123456, tzinfo=timezone(timedelta(hours=2)))
     registry.put(row("snap-1", initiated_at=east))
@@ -302,6 +318,7 @@ def test_what_is_no_registry_is_refused_and_stays_as_it_is(tmp_path: Path, what:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_database_of_others_in_postgresql_is_refused(server: Path) -> None:
     import psycopg
 
@@ -324,18 +341,20 @@ def test_an_empty_file_is_what_a_crash_leaves_of_a_new_registry(tmp_path: Path) 
     registry.close()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "nonsense", "mysql://host/a", "sqlite://", "sqlite:///:memory:", "sqlite:////no/such/folder/registry.sqlite",
-        "postgresql://tester:hidden@127.0.0.1:1/none?password=hidden&connect_timeout=2", "postgresql+none://a/b",
-    ],
-)  # fmt: skip
-def test_a_database_that_cannot_be_reached_is_one_sentence_without_secrets(url: str) -> None:
-    with pytest.raises(InputError) as caught:
-        Registry(url)
-    assert "hidden" not in str(caught.value)
-    assert "\n" not in str(caught.value)
+NO_URLS = [
+    "nonsense", "mysql://host/a", "sqlite://", "sqlite:///:memory:", "sqlite:////no/such/folder/registry.sqlite",
+    "postgresql://tester:hidden@127.0.0.1:1/none?password=hidden&connect_timeout=2", "postgresql+none://a/b",
+]  # fmt: skip
+
+
+def test_a_database_that_cannot_be_reached_is_one_sentence_without_secrets() -> None:
+    def check(url: str) -> None:
+        with pytest.raises(InputError) as caught:
+            Registry(url)
+        assert "hidden" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    check_each(NO_URLS, check)
 
 
 def test_a_commit_is_synced_to_the_disk(tmp_path: Path) -> None:

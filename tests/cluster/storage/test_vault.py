@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,11 @@ from cluster.manifest import Manifest, PartEntry, decoded, encoded
 from cluster.model import Problem
 from cluster.vault import Damaged, Unavailable, Vault
 from sim.core.errors import InputError
+from tests.cases import check_each
+from tests.cluster.storage.conftest import ON_S3_TOO
 from tests.cluster.storage.stored import CLUSTER, NODES, content, manifest, store
 from tests.pipeline.s3 import BUCKET, losing
+from tests.tools import examples
 
 
 @pytest.fixture
@@ -39,6 +43,7 @@ def entry(stored: Manifest, node: str) -> PartEntry:
 # ---------------------------------------------------------------------- writing and reading
 
 
+@ON_S3_TOO
 def test_what_was_stored_is_read_back(vault: Vault) -> None:
     vault.check()
     stored = store(vault, "snap-1")
@@ -50,6 +55,7 @@ def test_what_was_stored_is_read_back(vault: Vault) -> None:
     assert vault.found("main").temporary == ()
 
 
+@pytest.mark.slow
 def test_the_uri_of_a_manifest_names_its_file_and_no_secret(local: Vault, tmp_path: Path, service: str) -> None:
     stored = store(local, "snap-1")
     uri = local.write_manifest("main", stored)
@@ -62,43 +68,60 @@ def test_the_uri_of_a_manifest_names_its_file_and_no_secret(local: Vault, tmp_pa
     assert "secret" not in str(caught.value)
 
 
+@ON_S3_TOO
 def test_a_part_is_replaced_by_a_later_one(vault: Vault) -> None:
     vault.write_part("main", "snap-1", "P1", b"first")
     later = vault.write_part("main", "snap-1", "P1", b"second")
     assert vault.read_part("main", "snap-1", later) == b"second"
 
 
+@ON_S3_TOO
 def test_an_empty_part_is_a_part(vault: Vault) -> None:
     assert vault.read_part("main", "snap-1", vault.write_part("main", "snap-1", "P1", b"")) == b""
 
 
-@pytest.mark.parametrize("node", ["P 1", "../../up", "..", "/etc/passwd", "ä/ö", "%2e", ".tmp", "a\\b", "con.part"])
-def test_the_part_of_any_node_stays_in_the_folder_of_its_snapshot(local: Vault, tmp_path: Path, node: str) -> None:
-    stored = local.write_part("main", "snap-1", node, b"some")
-    assert local.read_part("main", "snap-1", stored) == b"some"
-    assert local.found("main").parts == {"snap-1": {node}}
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert [path.parent for path in files] == [tmp_path / CLUSTER / "snap-1"]
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 
-@pytest.mark.parametrize("snapshot", ["", "..", "../up", "a/b", "/a", "a.b", "a\n", "a\0", "ä", "-a", "a" * 101])
-def test_the_id_of_a_snapshot_that_could_leave_the_folder_is_refused(local: Vault, snapshot: str) -> None:
-    for act in (
-        lambda: local.write_part("main", snapshot, "P1", b""),
-        lambda: local.read_manifest("main", snapshot),
-        lambda: local.delete("main", snapshot),
-    ):
-        with pytest.raises(Problem) as caught:
-            act()
-        assert caught.value.status == 422
+@examples(60)
+@given(st.sets(NAMES | st.sampled_from(["..", "../../up", "/etc/passwd", "%2e", ".tmp", "a\\b", "con"]), max_size=4))
+def test_the_part_of_any_node_stays_in_the_folder_of_its_snapshot(nodes: set[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        local = Vault({"main": folder}, CLUSTER)
+        stored = {node: local.write_part("main", "snap-1", node, node.encode()) for node in nodes}
+        for node, part in stored.items():
+            assert local.read_part("main", "snap-1", part) == node.encode()
+        assert local.found("main").parts == ({"snap-1": nodes} if nodes else {})
+        files = [path for path in Path(folder).rglob("*") if path.is_file()]
+        assert len(files) == len(nodes)
+        assert {path.parent for path in files} <= {Path(folder) / CLUSTER / "snap-1"}
 
 
-@pytest.mark.parametrize("node", ["", "a" * 201, "\ud800"])
-def test_a_node_that_can_name_no_file_is_refused(local: Vault, node: str) -> None:
-    with pytest.raises(Problem, match="cannot name a file"):
-        local.write_part("main", "snap-1", node, b"")
+def test_the_id_of_a_snapshot_that_could_leave_the_folder_is_refused(local: Vault) -> None:
+    def check(snapshot: str) -> None:
+        for act in (
+            lambda: local.write_part("main", snapshot, "P1", b""),
+            lambda: local.read_manifest("main", snapshot),
+            lambda: local.delete("main", snapshot),
+        ):
+            with pytest.raises(Problem) as caught:
+                act()
+            assert caught.value.status == 422
+
+    check_each(["", "..", "../up", "a/b", "/a", "a.b", "a\n", "a\0", "ä", "-a", "a" * 101], check)
 
 
+
+def test_a_node_that_can_name_no_file_is_refused(local: Vault) -> None:
+    def check(node: str) -> None:
+        with pytest.raises(Problem, match="cannot name a file"):
+            local.write_part("main", "snap-1", node, b"")
+
+    check_each(["", "a" * 201, "\ud800"], check)
+
+
+
+@ON_S3_TOO
 def test_clusters_that_share_a_root_see_nothing_of_each_other(root: str) -> None:
     one, other = Vault({"main": root}, CLUSTER), Vault({"main": root}, "cluster-2")
     store(one, "snap-1")
@@ -133,6 +156,7 @@ def test_files_are_for_their_owner_alone_and_durable_before_they_are_named(
 # ---------------------------------------------------------------------- deleting and finding
 
 
+@ON_S3_TOO
 def test_a_deleted_snapshot_leaves_nothing(vault: Vault) -> None:
     store(vault, "snap-1")
     store(vault, "snap-2")
@@ -143,6 +167,7 @@ def test_a_deleted_snapshot_leaves_nothing(vault: Vault) -> None:
         vault.read_manifest("main", "snap-1")
 
 
+@ON_S3_TOO
 def test_single_parts_can_be_deleted(vault: Vault) -> None:
     stored = store(vault, "snap-1")
     vault.delete_parts("main", "snap-1", ["P1", "P7"])
@@ -173,6 +198,7 @@ def test_temporary_files_are_found_and_what_is_foreign_is_left_alone(local: Vaul
 # ---------------------------------------------------------------------- roots
 
 
+@pytest.mark.slow
 def test_a_root_that_is_missing_is_an_error_and_is_not_made(tmp_path: Path, service: str) -> None:
     for address in (str(tmp_path / "none"), f"s3://no-such-bucket/some?{service}"):
         with pytest.raises(InputError, match=r"storage root 'b': .* is not there; make it"):
@@ -186,13 +212,13 @@ def test_a_root_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
         Vault({"a": str(tmp_path)}, CLUSTER).check()
 
 
-@pytest.mark.parametrize(
-    "address", ["", "ftp://host/a", "s3://", "s3://b/c?nonsense=1", "a\0b", "file://host.example/a"]
-)
-def test_an_address_that_cannot_be_used_is_one_sentence(address: str) -> None:
-    with pytest.raises(InputError) as caught:
-        Vault({"a": address}, CLUSTER)
-    assert "\n" not in str(caught.value)
+def test_an_address_that_cannot_be_used_is_one_sentence() -> None:
+    def check(address: str) -> None:
+        with pytest.raises(InputError) as caught:
+            Vault({"a": address}, CLUSTER)
+        assert "\n" not in str(caught.value)
+
+    check_each(["", "ftp://host/a", "s3://", "s3://b/c?nonsense=1", "a\0b", "file://host.example/a"], check)
 
 
 def test_a_vault_has_a_root_and_a_prefix_and_no_two_names_for_one_place(tmp_path: Path) -> None:
@@ -204,6 +230,7 @@ def test_a_vault_has_a_root_and_a_prefix_and_no_two_names_for_one_place(tmp_path
         Vault({"a": str(tmp_path), "b": f"{tmp_path.as_uri()}/"}, CLUSTER)
 
 
+@pytest.mark.slow
 def test_a_request_names_a_configured_root_and_nothing_else(tmp_path: Path, service: str) -> None:
     vault = Vault({"main": str(tmp_path), "cloud": f"s3://{BUCKET}/deep?{service}"}, CLUSTER)
     for uri in ("main", str(tmp_path), f"{tmp_path}/", tmp_path.as_uri()):
@@ -226,15 +253,18 @@ def _damaged(content: bytes) -> list[bytes]:
     return [bytes(turned), content[:-1], content + b"x", b""]
 
 
-@pytest.mark.parametrize("how", range(4))
-def test_a_damaged_part_is_noticed(local: Vault, tmp_path: Path, how: int) -> None:
+def test_a_damaged_part_is_noticed(local: Vault, tmp_path: Path) -> None:
     stored = store(local, "snap-1")
     file = tmp_path / CLUSTER / "snap-1" / "P2.part"
-    file.write_bytes(_damaged(file.read_bytes())[how])
-    with pytest.raises(Damaged, match=r"snap-1/P2.part is damaged: it (has|is not what)") as caught:
-        local.read_part("main", "snap-1", entry(stored, "P2"))
-    assert caught.value.status == 409
-    assert local.read_part("main", "snap-1", entry(stored, "P1")) == content("snap-1", "P1")
+
+    def check(damaged: bytes) -> None:
+        file.write_bytes(damaged)
+        with pytest.raises(Damaged, match=r"snap-1/P2.part is damaged: it (has|is not what)") as caught:
+            local.read_part("main", "snap-1", entry(stored, "P2"))
+        assert caught.value.status == 409
+        assert local.read_part("main", "snap-1", entry(stored, "P1")) == content("snap-1", "P1")
+
+    check_each(_damaged(file.read_bytes()), check)
 
 
 @given(data=st.data())
@@ -261,14 +291,16 @@ def test_any_json_in_the_place_of_a_manifest_is_one_sentence(value: object) -> N
         decoded(json.dumps(value).encode())
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[" * 100_000, b"null", b'{"sha256": 1}', b'{"sha256": "", "a": NaN}', b"\xff\xfe"]
-)
-def test_what_is_no_manifest_is_damaged(local: Vault, tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_manifest_is_damaged(local: Vault, tmp_path: Path) -> None:
     store(local, "snap-1")
-    (tmp_path / CLUSTER / "snap-1.json").write_bytes(content)
-    with pytest.raises(Damaged, match=r"cluster-1/snap-1.json "):
-        local.read_manifest("main", "snap-1")
+
+    def check(content: bytes) -> None:
+        (tmp_path / CLUSTER / "snap-1.json").write_bytes(content)
+        with pytest.raises(Damaged, match=r"cluster-1/snap-1.json "):
+            local.read_manifest("main", "snap-1")
+
+    no_texts = [b"", b"[" * 100_000, b"\xff\xfe"]
+    check_each([*no_texts, b"{", b"null", b'{"sha256": 1}', b'{"sha256": "", "a": NaN}'], check)
 
 
 def test_the_manifest_of_another_snapshot_is_damaged(local: Vault, tmp_path: Path) -> None:
@@ -279,6 +311,7 @@ def test_the_manifest_of_another_snapshot_is_damaged(local: Vault, tmp_path: Pat
         local.read_manifest("main", "snap-2")
 
 
+@ON_S3_TOO
 def test_what_is_missing_is_damaged(vault: Vault) -> None:
     stored = store(vault, "snap-1")
     vault.delete_parts("main", "snap-1", ["P1"])
@@ -304,6 +337,7 @@ def test_a_root_that_has_gone_is_unavailable_and_nothing_in_it_is_damaged(local:
     assert local.read_manifest("main", "snap-1") == stored
 
 
+@pytest.mark.slow
 def test_a_storage_that_refuses_is_unavailable_and_nothing_in_it_is_damaged(service: str) -> None:
     vault = Vault({"main": f"s3://{BUCKET}/refusing?{service}"}, CLUSTER)
     stored = store(vault, "snap-1")
