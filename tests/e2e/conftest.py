@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
 from tests.e2e.hand import Hand
 from tests.tools import QUICK_JAVA, ROOT, check_none, end, free_port
+from tests.waiting import budget_s, until
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
-STARTUP_S = 60
-PATIENCE_MS = 60_000  # other tests keep the machine busy
+DRAWN = ".cc[data-ready=true] .cc-diagram .main-svg"
+HEALTH = "/_stcore/health"
+ROOM = {"width": 1280, "height": 720}  # of every tab when a test begins
+HAS_FAILED = pytest.StashKey[bool]()
+
+
+def patience_ms(seconds: float = 60) -> float:
+    """How long to wait for something that takes far less on an idle machine: this machine is busy."""
+    return budget_s(seconds) * 1000
+
+
+def is_healthy(url: str) -> bool:
+    """Whether the app at this address answers."""
+    try:
+        with urllib.request.urlopen(url + HEALTH, timeout=budget_s(1)):
+            return True
+    except OSError:
+        return False
 
 
 def _wait_until_healthy(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    deadline = time.monotonic() + STARTUP_S
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"the app did not start:\n{log.read_text()}")
+    until(lambda: is_healthy(url) or server.poll() is not None, "the app answers or ends")
+    assert server.poll() is None, f"the app did not start:\n{log.read_text()}"
 
 
 @contextmanager
@@ -93,13 +104,19 @@ def _is_outside(url: str) -> bool:
     return address.scheme in ("http", "https", "ws", "wss") and address.hostname != "127.0.0.1"
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Notes that a test has failed: the tabs that it leaves half-way are loaded again."""
+    report = yield
+    if report.failed:
+        item.stash[HAS_FAILED] = True
+    return report
+
+
 @pytest.fixture(scope="session")
 def contexts(browser: sync_api.Browser) -> Iterator[dict[str, sync_api.BrowserContext]]:
     """One browser context per theme: its tabs share a cache, and each tab is a session of its own."""
-    opened = {
-        scheme: browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
-        for scheme in ("light", "dark")
-    }
+    opened = {scheme: browser.new_context(viewport=ROOM, color_scheme=scheme) for scheme in ("light", "dark")}
     yield opened
     for context in opened.values():
         context.close()
@@ -111,40 +128,54 @@ def color_scheme() -> str:
     return "light"
 
 
+@pytest.fixture(scope="session")
+def tabs(contexts: dict[str, sync_api.BrowserContext], app_url: str) -> Callable[[str], SharedTab]:
+    """The one tab of each theme, for all tests of a worker: loading the page takes seconds."""
+    return cache(lambda scheme: SharedTab(contexts[scheme].new_page(), app_url, scheme))
+
+
+@pytest.fixture
+def tab(tabs: Callable[[str], SharedTab], color_scheme: str, request: pytest.FixtureRequest) -> Iterator[SharedTab]:
+    """A tab as the test before has left it: the test opens a run in it, to which it goes without loading the page."""
+    shared = tabs(color_scheme)
+    shared.rest()
+    yield shared
+    shared.leave(request.node.stash.get(HAS_FAILED, False))
+
+
 @pytest.fixture
 def fresh_tab(
-    contexts: dict[str, sync_api.BrowserContext], color_scheme: str, shared_explorer: ExplorerPage
-) -> Iterator[ExplorerPage]:
-    """A tab of the test's own in which it opens what it wants: a session of its own."""
-    page = contexts[color_scheme].new_page()
-    explorer = ExplorerPage(page, shared_explorer.url)
-    yield explorer
-    page.close()
-    check_none(explorer.trouble.found)
+    tabs: Callable[[str], SharedTab], color_scheme: str, request: pytest.FixtureRequest
+) -> Iterator[SharedTab]:
+    """A tab that remembers nothing: what the test opens first is loaded, and is a session of its own."""
+    shared = tabs(color_scheme)
+    shared.rest()
+    shared.forget()
+    yield shared
+    shared.leave(request.node.stash.get(HAS_FAILED, False))
 
 
 @pytest.fixture
-def fresh_explorer(fresh_tab: ExplorerPage) -> ExplorerPage:
-    """The lecture example in a tab of the test's own."""
+def own_tab(contexts: dict[str, sync_api.BrowserContext], color_scheme: str, app_url: str) -> Iterator[ExplorerPage]:
+    """A tab of the test's own, for what cannot be undone in one."""
+    own = ExplorerPage(contexts[color_scheme].new_page(), app_url)
+    yield own
+    own.page.close()
+    check_none(own.trouble.found)
+
+
+@pytest.fixture
+def fresh_explorer(fresh_tab: SharedTab) -> SharedTab:
+    """The lecture example in a session of its own."""
     fresh_tab.open()
     return fresh_tab
 
 
-@pytest.fixture(scope="session")
-def shared_explorer(contexts: dict[str, sync_api.BrowserContext], app_url: str) -> ExplorerPage:
-    """A tab for many tests: opening one takes seconds."""
-    explorer = ExplorerPage(contexts["light"].new_page(), app_url)
-    explorer.open()
-    return explorer
-
-
 @pytest.fixture
-def explorer(shared_explorer: ExplorerPage) -> Iterator[ExplorerPage]:
+def explorer(tab: SharedTab) -> SharedTab:
     """The lecture example, unedited, at its initial state, in a tab that other tests used before."""
-    shared_explorer.start_over()
-    yield shared_explorer
-    found, shared_explorer.trouble.found = shared_explorer.trouble.found, []
-    check_none(found)
+    tab.start_over()
+    return tab
 
 
 @pytest.fixture
@@ -164,27 +195,16 @@ class ExplorerPage:
         self.url = url
         self.root = page.locator(".cc")
         self.trouble = Trouble(page)
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(patience_ms())
+
+    def load(self, query: str = "") -> None:
+        """Load the page and wait for the diagram."""
+        self.page.goto(self.url + query)
+        self.page.wait_for_selector(DRAWN)
 
     def open(self, query: str = "") -> None:
         """Go to the page and wait for the diagram."""
-        self.page.goto(self.url + query)
-        self.page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
-
-    def start_over(self) -> None:
-        """Undo all that a test has done on this page."""
-        self.page.set_viewport_size({"width": 1280, "height": 720})  # a test that failed half-way has left another
-        self.page.bring_to_front()  # Chromium closes dialogs by Escape in the tab that is seen
-        for view in ("presenting", "predicting"):
-            if self.page.locator(f".cc[data-{view}]").count():
-                self.press("Escape")  # so has it left the presenter view, or Predict
-        self.tab("Change")
-        if self.edits():
-            self.edit("Reset")
-        if self.page.locator(".cc-orientation").get_attribute("data-orientation") != "down":
-            self.turn()  # so has it left time running to the right
-        self.tab("Record")
-        self.press("Home")
+        self.load(query)
 
     @property
     def step(self) -> int:
@@ -243,3 +263,93 @@ class ExplorerPage:
     def edits(self) -> list[str]:
         """The edits so far, in words."""
         return self.page.locator(".cc-edits:not(.cc-none) li").all_inner_texts()
+
+
+# What the browser's Back does with an entry of its history; and whether the run that it names is on show.
+GO_BACK = """(address) => {
+  history.pushState({}, "", address);
+  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}"""
+IS_SHOWN = """([scenario, step]) => {
+  const { scene, pending, step: shown } = document.querySelector(".cc").dataset;
+  const last = Number(document.querySelector(".cc-slider").max);
+  return scene === scenario && pending === undefined && Number(shown) === Math.min(step, last);
+}"""
+EXPLORES = """() => {
+  const root = location.pathname === "/" ? document.querySelector(".cc[data-ready=true]") : null;
+  return root?.dataset.scene ?? null;
+}"""  # the scenario on the page Explore; null on another page
+NAMED = {"scenario", "step", "edits", "tab", "cut"}  # what Back can bring back
+
+
+class SharedTab(ExplorerPage):
+    """A tab for many tests, one after the other: nothing of a test is left to the next one but a loaded page."""
+
+    def __init__(self, page: sync_api.Page, url: str, scheme: str) -> None:
+        super().__init__(page, url)
+        self.scheme = scheme
+
+    def rest(self) -> None:
+        """Have the size and the theme of a tab in which nothing has happened."""
+        self.page.set_default_timeout(patience_ms())
+        sync_api.expect.set_options(timeout=patience_ms())
+        if self.page.viewport_size != ROOM:
+            self.page.set_viewport_size(ROOM)
+        self.page.emulate_media(color_scheme=self.scheme)
+        self.page.bring_to_front()  # Chromium closes dialogs by Escape in the tab that is seen
+
+    def forget(self) -> None:
+        """Leave the app, and empty the storage of the tab and of the browser."""
+        self.page.goto(self.url + HEALTH)
+        self.page.evaluate("sessionStorage.clear(); localStorage.clear()")
+
+    def leave(self, has_failed: bool) -> None:
+        """End a test: its routes go, and its page where it failed. Fails if there was an error on the page."""
+        self.page.unroute_all(behavior="ignoreErrors")
+        if has_failed:
+            self.forget()
+        found, self.trouble.found = self.trouble.found, []
+        check_none(found)
+
+    def open(self, query: str = "") -> None:
+        """Go to a run: as Back does where another run is on show, else by loading the page."""
+        asked = {"scenario": "lecture", **dict(parse_qsl(urlsplit(query).query))}
+        shown = self.page.evaluate(EXPLORES)
+        if shown is None or urlsplit(query).path.strip("/") or not set(asked) <= NAMED:
+            self.load(query)
+            return
+        self.leave_views()
+        if shown == asked["scenario"]:
+            other = "lecture" if shown == "two_banks" else "two_banks"
+            self.go_back_to({"scenario": other})  # the page forgets what of the run was on show
+        self.go_back_to(asked)
+        if "tab" not in asked:
+            self.tab("Record")
+        self.press("Shift")  # a key that does nothing: what is on show now is drawn
+
+    def go_back_to(self, asked: dict[str, str]) -> None:
+        """Have the page show another run, as the browser's Back does."""
+        self.page.evaluate(GO_BACK, f"/?{urlencode(asked)}")
+        self.page.wait_for_function(IS_SHOWN, arg=[asked["scenario"], int(asked.get("step", 0))])
+
+    def leave_views(self) -> None:
+        """Close a dialog, and leave the presenter view or Predict."""
+        for dialog in self.page.get_by_role("dialog").locator("visible=true").all():
+            self.page.keyboard.press("Escape")
+            dialog.wait_for(state="hidden")
+        for view in ("presenting", "predicting"):
+            if self.page.locator(f".cc[data-{view}]").count():
+                self.press("Escape")
+
+    def start_over(self) -> None:
+        """Show the lecture example as it was opened, whatever is on show."""
+        if self.page.evaluate(EXPLORES) != "lecture":
+            self.open("/?scenario=lecture")
+        self.leave_views()
+        self.tab("Change")
+        if self.edits():
+            self.edit("Reset")
+        if self.page.locator(".cc-orientation").get_attribute("data-orientation") != "down":
+            self.turn()  # a test has left time running to the right
+        self.tab("Record")
+        self.press("Home")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +14,7 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from tests.tools import end
-
-PATIENCE_S = 60
+from tests.waiting import budget_s, until
 
 
 class Firefox:
@@ -35,7 +33,7 @@ class Firefox:
         self._sent += 1
         self._socket.send(json.dumps({"id": self._sent, "method": method, "params": params}))
         while True:
-            told = json.loads(self._socket.recv(PATIENCE_S))
+            told = json.loads(self._socket.recv(budget_s()))
             if told.get("method") == "log.entryAdded" and told["params"]["level"] == "error":
                 self.errors.append(told["params"]["text"])
             if told.get("id") == self._sent:
@@ -59,10 +57,7 @@ class Firefox:
 
     def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not self.evaluate(f"Boolean({condition})"):
-            assert time.monotonic() < deadline, f"Firefox waited in vain for {condition}"
-            time.sleep(0.1)
+        until(lambda: self.evaluate(f"Boolean({condition})"), condition)
 
     def press(self, key: str) -> None:
         """Press and release a key: a letter, or a code point of WebDriver, as "\\ue014" for the right arrow."""
@@ -96,10 +91,12 @@ def firefox(program: str, port: int, profile: Path) -> Iterator[Firefox]:
 
 
 def _connected(port: int) -> ClientConnection:
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
+    """The connection to a Firefox, as soon as it listens."""
+
+    def connected() -> ClientConnection | None:
         try:
             return connect(f"ws://127.0.0.1:{port}/session", max_size=None)
         except (OSError, WebSocketException):
-            assert time.monotonic() < deadline, "Firefox did not start"
-            time.sleep(0.2)
+            return None
+
+    return until(connected, "Firefox listens")

@@ -13,7 +13,13 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe i
 
 SCHEMES = ("light", "dark")
 BAD = ("serious", "critical")
-SAME_AT_EVERY_STEP = ("Cut", "Lattice", "Proof")  # tabs that have the same parts at every step
+FOLLOWS_THE_STEP = ("Record", "Change")  # tabs that have other parts at the end than before it
+OVER_THE_DIAGRAM = ("Cut", "Lattice", "Proof")  # tabs that change what is drawn there
+DIALOGS = {
+    "Scenarios": "button:has-text('Open')",
+    "Open file": "input[type=file]",
+    "Export": ".cc-export-preview[aria-busy=false] img",
+}
 
 # What Streamlit draws around the page and gives us no say in, with the reason why it is left out.
 NOT_OURS: dict[str, str] = {}
@@ -23,11 +29,12 @@ SETTLED = """() => Promise.all(document.getAnimations()
   .map((animation) => animation.finished.catch(() => null)))"""
 
 
-def issues(explorer, where):
-    """What axe finds now, one line per element."""
+def issues(explorer, where, scope="body", only=()):
+    """What axe finds now within an element, one line per element; `only`: by these rules alone."""
     explorer.page.evaluate(SETTLED)
-    context = {"include": [["body"]], "exclude": [[selector] for selector in NOT_OURS]}
-    found = axe.Axe().run(explorer.page, context, {"resultTypes": ["violations"]}).response["violations"]
+    context = {"include": [[scope]], "exclude": [[selector] for selector in NOT_OURS]}
+    options = {"resultTypes": ["violations"]} | ({"runOnly": {"type": "rule", "values": list(only)}} if only else {})
+    found = axe.Axe().run(explorer.page, context, options).response["violations"]
     return [
         f"{where}: {rule['id']} ({rule['impact']}): {' '.join(map(str, node['target']))}: {_why(node)}"
         for rule in found
@@ -40,60 +47,67 @@ def _why(node):
     return "; ".join(check["message"] for kind in ("any", "all", "none") for check in node[kind])
 
 
+def of_theme(color_scheme):
+    """The rules to ask: all of them, and in the dark those of colours, since nothing else differs there."""
+    return {"only": ("color-contrast",) if color_scheme == "dark" else ()}
+
+
 @pytest.mark.parametrize("color_scheme", SCHEMES)
-def test_every_tab_of_the_panel(fresh_explorer, color_scheme):
-    found = []
-    for tab in fresh_explorer.page.get_by_role("tab").all_inner_texts():
-        fresh_explorer.press("Home")
-        fresh_explorer.tab(tab)
-        if tab == "Change":
-            fresh_explorer.page.locator(".cc-messages label").first.click()
-        for key in ("End",) if tab in SAME_AT_EVERY_STEP else ("ArrowRight", "End"):
-            fresh_explorer.press(key)
-            found += issues(fresh_explorer, f"{color_scheme}, {tab}, step {fresh_explorer.step}")
+def test_every_tab_of_the_panel(tab, color_scheme):
+    """The whole page once; then of each tab what it shows."""
+    tab.open("/?scenario=lecture")
+    found = issues(tab, f"{color_scheme}, step 0", **of_theme(color_scheme))
+    for name in tab.page.get_by_role("tab").all_inner_texts():
+        tab.press("Home")
+        tab.tab(name)
+        if name == "Change":
+            tab.page.locator(".cc-messages label").first.click()
+        scope = "body" if name in OVER_THE_DIAGRAM else ".cc-panel"
+        for key in ("ArrowRight", "End") if name in FOLLOWS_THE_STEP else ("End",):
+            tab.press(key)
+            found += issues(tab, f"{color_scheme}, {name}, step {tab.step}", scope, **of_theme(color_scheme))
+    tab.open("?scenario=phantom_deadlock&step=30")
+    tab.tab("Property")
+    found += issues(tab, f"{color_scheme}, Property", **of_theme(color_scheme))
     check_none(found)
 
 
 @pytest.mark.parametrize("color_scheme", SCHEMES)
-def test_the_tab_of_stable_properties(fresh_tab, color_scheme):
-    fresh_tab.open("?scenario=phantom_deadlock&step=30")
-    fresh_tab.tab("Property")
-    check_none(issues(fresh_tab, color_scheme))
-
-
-@pytest.mark.parametrize("color_scheme", SCHEMES)
-@pytest.mark.parametrize("button", ["Scenarios", "Open file", "Export"])
-def test_dialogs(fresh_explorer, button, color_scheme):
-    page = fresh_explorer.page
-    page.get_by_role("button", name=button, exact=True).click()
-    dialog = page.get_by_role("dialog")
-    content = {
-        "Scenarios": "button:has-text('Open')",
-        "Open file": "input[type=file]",
-        "Export": ".cc-export-preview[aria-busy=false] img",
-    }[button]
-    dialog.locator(content).first.wait_for(state="attached")
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
-    found = issues(fresh_explorer, f"{color_scheme}, {button}")
+def test_dialogs(tab, color_scheme):
+    page, found = tab.page, []
+    tab.open("/?scenario=lecture")
+    for button, content in DIALOGS.items():
+        page.get_by_role("button", name=button, exact=True).click()
+        dialog = page.get_by_role("dialog")
+        dialog.locator(content).first.wait_for(state="attached")
+        page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+        found += issues(tab, f"{color_scheme}, {button}", **of_theme(color_scheme))
+        page.keyboard.press("Escape")
+        dialog.wait_for(state="hidden")
     check_none(found)
 
 
 @pytest.mark.parametrize("color_scheme", SCHEMES)
-def test_faults_by_key(fresh_tab, color_scheme):
+def test_faults_by_key(tab, color_scheme):
     """The menus of a line and of a channel, the choice of another process, and of one side of a split; the split."""
-    fresh_tab.open("?scenario=partition&step=3")
-    page, found = fresh_tab.page, []
-    fresh_tab.tab("Network")
+    tab.open("?scenario=partition&step=3")
+    page, found = tab.page, []
+
+    def look(what, scope=".cc"):
+        found.extend(issues(tab, f"{color_scheme}, {what}", scope, **of_theme(color_scheme)))
+
+    tab.tab("Network")
     page.locator(".cc-network-channels line").first.focus()
     page.keyboard.press("Enter")
     page.locator(".cc-channel-menu").wait_for()
-    found += issues(fresh_tab, f"{color_scheme}, menu of a channel in a split network")
+    look("menu of a channel in a split network")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Split the network …").first.press("Enter")
-    found += issues(fresh_tab, f"{color_scheme}, one side")
+    look("one side", ".cc-panel")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="P1: at the time of this step").press("Enter")
-    found += issues(fresh_tab, f"{color_scheme}, menu of a line")
+    look("menu of a line")
     page.get_by_role("menuitem", name="Sever from here to …").press("Enter")
-    found += issues(fresh_tab, f"{color_scheme}, choosing another process")
+    look("choosing another process")
+    page.keyboard.press("Escape")
     check_none(found)

@@ -8,12 +8,12 @@ RULES = "Snapshots follow the rules of"
 
 
 @pytest.fixture
-def lai_yang(fresh_tab):
-    fresh_tab.open("/?scenario=lai_yang&step=13")
-    return fresh_tab
+def lai_yang(tab):
+    tab.open("/?scenario=lai_yang&step=13")
+    return tab
 
 
-def test_lai_yang_has_its_own_legend_record_and_reasons(lai_yang):
+def test_lai_yang_has_its_own_legend_record_reasons_and_counts(lai_yang):
     page = lai_yang.page
     labels = page.locator(".cc-signs li:visible").all_inner_texts()
     assert [label.strip() for label in labels][:4] == ["event", "white message", "red message", "count"]
@@ -21,17 +21,10 @@ def test_lai_yang_has_its_own_legend_record_and_reasons(lai_yang):
     card = page.locator(".cc-card:not([hidden])").inner_text()
     assert "all 4 checks hold" in card and "2 counts, 2 recorded messages" in card
     assert "it is white" in card and "arker" not in page.locator(".cc").inner_text()
-
-
-def test_dijkstras_page_speaks_of_fifo_only_where_the_algorithm_needs_it(lai_yang):
     lai_yang.tab("Proof")
     told = lai_yang.page.locator('[data-view="proof"]')
     told.get_by_text("What each process sees").wait_for()
     assert "FIFO" not in told.inner_text()
-
-
-def test_counts_are_told_as_what_they_are(lai_yang):
-    page = lai_yang.page
     lai_yang.tab("Ask")
     menu = page.get_by_label("Message", exact=True)
     assert menu.locator("optgroup").evaluate_all("groups => groups.map(group => group.label)") == ["Messages", "Counts"]
@@ -42,35 +35,28 @@ def test_counts_are_told_as_what_they_are(lai_yang):
     assert "red for S1" in page.locator("[data-view=ask]").inner_text()
 
 
-def test_another_algorithm_takes_the_lecture_s_snapshot(fresh_explorer):
+def test_another_algorithm_takes_the_lecture_s_snapshot(explorer):
     """The counts take one time unit, so P1 tells P2 and P3 at once: another cut of the same run, and a right one."""
-    page = fresh_explorer.page
-    fresh_explorer.tab("Change")
+    page = explorer.page
+    explorer.tab("Change")
     page.get_by_label(RULES).select_option("Lai-Yang")
     page.wait_for_selector(".cc:not([data-pending])")
-    assert fresh_explorer.edits() == ["snapshots by Lai-Yang"]
-    states, channels = fresh_explorer.record()
+    assert explorer.edits() == ["snapshots by Lai-Yang"]
+    states, channels = explorer.record()
     assert states == {"P1": "{A, B}", "P2": "{F}", "P3": "{I}"} and channels["C32"] == "<I->G>"
     assert "all 3 checks hold" in page.locator(".cc-card:not([hidden])").inner_text()
-    fresh_explorer.edit("Undo")
-    fresh_explorer.tab("Change")
+    explorer.edit("Undo")
+    explorer.tab("Change")
     assert page.get_by_label(RULES).input_value() == "chandy_lamport"
 
 
-def test_an_algorithm_without_the_channels_that_it_needs_runs_all_the_same_and_the_edit_says_so(lai_yang):
-    page = lai_yang.page
-    lai_yang.tab("Change")
-    page.get_by_label(RULES).select_option("Chandy-Lamport")
-    page.wait_for_selector(".cc:not([data-pending])")
-    assert page.get_by_label(RULES).input_value() == "chandy_lamport"
-    assert lai_yang.edits() == ["snapshots by Chandy-Lamport, though it needs FIFO channels"]
-
-
-def test_what_an_algorithm_needs_is_offered_as_a_button(lai_yang):
+def test_an_algorithm_without_the_channels_that_it_needs_runs_and_they_are_offered_as_a_button(lai_yang):
     page = lai_yang.page
     lai_yang.tab("Change")
     page.get_by_label(RULES).select_option(label="Chandy-Lamport")
     page.locator(".cc-notice-text", has_text="needs FIFO channels").wait_for()
+    assert page.get_by_label(RULES).input_value() == "chandy_lamport"
+    assert lai_yang.edits() == ["snapshots by Chandy-Lamport, though it needs FIFO channels"]
     page.get_by_role("button", name="Make every channel FIFO").click()
     page.locator(".cc-edits li", has_text="every channel is FIFO").wait_for()
     page.get_by_label(RULES).select_option(label="Aligned barriers")
@@ -79,10 +65,10 @@ def test_what_an_algorithm_needs_is_offered_as_a_button(lai_yang):
     assert page.locator(".cc-signs li:visible", has_text="barrier").count() == 1
 
 
-def test_the_settings_of_an_algorithm_are_in_the_change_tab(fresh_tab):
-    page = fresh_tab.page
-    fresh_tab.open("/?scenario=two_banks&step=5")
-    fresh_tab.tab("Change")
+def test_the_settings_of_an_algorithm_are_in_the_change_tab(tab):
+    page = tab.page
+    tab.open("/?scenario=two_banks&step=5")
+    tab.tab("Change")
     page.get_by_label("Every process reports its part").check()
     page.locator(".cc-edits li", has_text="started the snapshot: yes").wait_for()
     wait = page.get_by_label("Time units that a marker waits")
@@ -95,36 +81,36 @@ def test_the_settings_of_an_algorithm_are_in_the_change_tab(fresh_tab):
     assert not page.get_by_role("group", name="Settings of these rules").is_visible()
 
 
-def test_a_channel_gets_a_capacity_and_its_full_sender_is_seen_to_stand_still(fresh_tab):
-    page = fresh_tab.page
-    fresh_tab.open("/?scenario=back_pressure&step=7")
-    fresh_tab.tab("Network")
+def test_a_channel_gets_a_capacity_and_its_full_sender_is_seen_to_stand_still(tab):
+    page = tab.page
+    tab.open("/?scenario=back_pressure&step=7")
+    tab.tab("Network")
     told = page.locator(".cc-stop").all_inner_texts()
     assert told == [
         "mapper->sink is full: mapper has stood still since 2.5, for 2.5 time units",
         "source->mapper is full: source has stood still since 4, for 1 time unit",
     ]
-    fresh_tab.tab("Change")
+    tab.tab("Change")
     page.get_by_label("Messages on").select_option(label="mapper->sink")
     holds = page.get_by_label("At most")
     assert holds.input_value() == "2"
     holds.fill("")
     holds.press("Tab")
     page.locator(".cc-edits li", has_text="mapper->sink holds any number of messages").wait_for()
-    fresh_tab.tab("Network")
+    tab.tab("Network")
     assert page.locator(".cc-stop").count() == 0
-    fresh_tab.tab("Change")
+    tab.tab("Change")
     holds.fill("0")
     holds.press("Tab")
-    assert not holds.evaluate("field => field.checkValidity()") and len(fresh_tab.edits()) == 1
+    assert not holds.evaluate("field => field.checkValidity()") and len(tab.edits()) == 1
 
 
-def test_the_words_of_a_start_lie_clear_of_names_and_inside_the_plot(fresh_tab):
+def test_the_words_of_a_start_lie_clear_of_names_and_inside_the_plot(tab):
     for name, places in (("back_pressure", 1), ("piggybacked", 1), ("unaligned", 2), ("domino", 2)):
-        fresh_tab.open(f"/?scenario={name}&step=3")
-        fresh_tab.page.get_by_role("button", name="Predict", exact=True).click()
-        fresh_tab.page.locator(".cc-start text", has_text="starts S1").first.wait_for()
-        found = fresh_tab.page.evaluate(
+        tab.open(f"/?scenario={name}&step=3")
+        tab.page.get_by_role("button", name="Predict", exact=True).click()
+        tab.page.locator(".cc-start text", has_text="starts S1").first.wait_for()
+        found = tab.page.evaluate(
             """() => {
               const box = (node) => node.getBoundingClientRect();
               const plot = box(document.querySelector(".cc-diagram .nsewdrag"));
@@ -141,9 +127,9 @@ def test_the_words_of_a_start_lie_clear_of_names_and_inside_the_plot(fresh_tab):
         assert found == [{"inside": True, "over": 0}] * places, name
 
 
-def test_the_domino_effect_asks_where_copies_begin_and_speaks_of_no_markers(fresh_tab):
-    fresh_tab.open("/?scenario=domino&step=5")
-    page = fresh_tab.page
+def test_the_domino_effect_asks_where_copies_begin_and_speaks_of_no_markers(tab):
+    tab.open("/?scenario=domino&step=5")
+    page = tab.page
     record = page.locator("[data-view=record]")
     assert "recording: 3 copies so far" in record.inner_text() and "has not begun" not in record.inner_text()
     page.get_by_role("button", name="Predict", exact=True).click()
@@ -158,11 +144,13 @@ def test_the_domino_effect_asks_where_copies_begin_and_speaks_of_no_markers(fres
         assert box["x"] < plot["x"] + plot["width"] / 4, "both begin before anything happens"
 
 
-def test_what_stop_the_world_costs_is_told_when_the_world_goes_on_again(fresh_tab):
-    fresh_tab.open("/?scenario=stop_the_world&step=6")
-    record = fresh_tab.page.locator("[data-view=record]")
+def test_what_stop_the_world_costs_is_told_when_the_world_goes_on_again(tab):
+    tab.open("/?scenario=stop_the_world&step=6")
+    record = tab.page.locator("[data-view=record]")
     assert "under way: nobody has recorded yet" in record.inner_text()
-    fresh_tab.open("/?scenario=stop_the_world&step=13")
+    for _ in range(7):
+        tab.press("ArrowRight")
     assert record.inner_text().strip().endswith("Began at step 3, first recording at step 12, complete at step 13.")
-    fresh_tab.open("/?scenario=stop_the_world&step=17")
+    for _ in range(4):
+        tab.press("ArrowRight")
     assert record.inner_text().strip().endswith("P1 and P2 stood still for 6 time units.")

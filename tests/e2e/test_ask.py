@@ -12,6 +12,7 @@ from sim.document import library
 from sim.explain.reasons import explain, reasons
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
+from tests.tools import thinned
 
 CLICK_EVENT = """([lane, place]) => {
     const { xaxis, yaxis } = document.querySelector('.cc-diagram')._fullLayout;
@@ -61,14 +62,17 @@ def answered(explorer) -> tuple[dict[str, int], list[int]]:
     return counts, [int(text) for text in page.locator(".cc-clock dd").all_inner_texts()]
 
 
-@pytest.mark.parametrize("name", ["lecture", "two_initiators", "ring", "widgets", "never_occurred", "hundred"])
-def test_past_future_and_clock_agree_with_a_comparison_of_all_pairs(fresh_tab, name):
+NAMES = ["lecture", "two_initiators", "ring", "widgets", "never_occurred", "hundred"]
+
+
+@pytest.mark.parametrize("name", thinned(NAMES, 2, "what Ask says of events and messages of more scenarios"))
+def test_past_future_and_clock_agree_with_a_comparison_of_all_pairs(tab, name):
     execution = of(name)
     events = events_of(execution)
-    fresh_tab.open(f"/?scenario={name}")
+    tab.open(f"/?scenario={name}")
     for event in events[:: max(1, len(events) // 7)]:
-        choose(fresh_tab, "Event", event.label)
-        assert answered(fresh_tab) == expected(execution, event), event.label
+        choose(tab, "Event", event.label)
+        assert answered(tab) == expected(execution, event), event.label
 
 
 def test_signs_of_past_and_future_stand_at_every_event(explorer):
@@ -80,7 +84,7 @@ def test_signs_of_past_and_future_stand_at_every_event(explorer):
     assert explorer.page.locator(".cc-cone").is_visible()
 
 
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("turned", [False, True], ids=["down", "right"])
 def test_click_on_an_event_asks_about_it_and_escape_or_a_click_on_nothing_ends_it(explorer, turned):
     page, scene = explorer.page, compose(of("lecture"))
     if turned:
@@ -105,16 +109,19 @@ def test_click_on_an_event_asks_about_it_and_escape_or_a_click_on_nothing_ends_i
         page.wait_for_selector(".cc:not([data-pending])")
 
 
-@pytest.mark.parametrize("name", ["lecture", "overlapping", "two_banks", "token_lost"])
-def test_messages_tell_of_every_snapshot_whether_it_recorded_them_and_why(fresh_tab, name):
+NAMES = ["lecture", "overlapping", "two_banks", "token_lost"]
+
+
+@pytest.mark.parametrize("name", thinned(NAMES, 2, "what Ask says of events and messages of more scenarios"))
+def test_messages_tell_of_every_snapshot_whether_it_recorded_them_and_why(tab, name):
     execution = of(name)
-    fresh_tab.open(f"/?scenario={name}")
-    fresh_tab.tab("Ask")
-    fresh_tab.press("End")  # nothing is still to come
-    menu = fresh_tab.page.locator("[data-view=ask]").get_by_label("Message", exact=True)
+    tab.open(f"/?scenario={name}")
+    tab.tab("Ask")
+    tab.press("End")  # nothing is still to come
+    menu = tab.page.locator("[data-view=ask]").get_by_label("Message", exact=True)
     for flight in execution.flights:
         menu.select_option(str(flight.id))
-        rows = fresh_tab.page.locator(".cc-reasons > li")
+        rows = tab.page.locator(".cc-reasons > li")
         told = [
             (snapshot, reason)
             for snapshot in snapshots_of(execution)
@@ -151,7 +158,7 @@ def test_everything_is_asked_by_keyboard(explorer):
     assert example.is_visible()
 
 
-def test_a_process_in_the_record_leads_to_the_step_at_which_it_recorded(explorer):
+def test_a_process_and_a_channel_in_the_record_lead_to_the_steps_at_which_they_changed(explorer):
     execution = of("lecture")
     recordings = {event.process: event.step for event in execution.events if event.kind == "record"}
     for start in ("Home", "End"):
@@ -161,10 +168,7 @@ def test_a_process_in_the_record_leads_to_the_step_at_which_it_recorded(explorer
             assert f"recorded at step {step}" in row.get_attribute("title")
             row.click()
             assert explorer.step == step
-
-
-def test_a_channel_in_the_record_leads_to_its_changes_in_turn(explorer):
-    explorer.press("End")
+    explorer.press("End")  # and a channel to its changes in turn
     row = explorer.page.locator(".cc-channels li[data-channel='P2->P1']").get_by_role("button")
     closed = int(re.search(r"step (\d+)", row.get_attribute("title"))[1])
     seen = []

@@ -56,11 +56,11 @@ class Holding:
 
 
 @pytest.fixture
-def holding(fresh_tab):
-    return Holding(fresh_tab)
+def holding(tab):
+    return Holding(tab)
 
 
-def test_a_cut_is_dragged_and_says_at_once_why_it_is_not_consistent(holding):
+def test_a_cut_is_dragged_or_brought_by_a_click_and_says_at_once_why_it_is_not_consistent(holding):
     holding.open("?scenario=lecture&tab=cut&step=18")
     assert (holding.frontier, holding.verdict) == ([2, 3, 1], "✓ This cut is consistent"), "that of S1"
     assert holding.channels == ["C21 = <H->D>"]
@@ -84,10 +84,8 @@ def test_a_cut_is_dragged_and_says_at_once_why_it_is_not_consistent(holding):
     holding.explorer.press("Home")
     holding.put("As after step 0")
     assert holding.frontier == [0, 0, 0]
-
-
-def test_a_click_on_a_line_brings_its_handle(holding):
-    holding.open("?scenario=lecture&tab=cut&step=18")
+    holding.explorer.press("End")
+    holding.put("Cut of S1")
     box = holding.handle("P3").locator(".cc-knob").bounding_box()
     holding.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 180)  # between J and K
     assert holding.frontier == [2, 3, 2]
@@ -132,7 +130,7 @@ def test_what_a_cut_finds_of_what_is_conserved(holding):
     assert "conserved ✓" in holding.panel.inner_text()
 
 
-def test_an_edit_keeps_the_cut_and_predicting_hides_it(holding):
+def test_an_edit_keeps_the_cut_predicting_hides_it_and_a_picture_shows_it(holding):
     holding.open("?scenario=lecture&tab=cut&cut=4.2.2&step=18")
     holding.explorer.turn()
     assert holding.frontier == [4, 2, 2]
@@ -144,10 +142,6 @@ def test_an_edit_keeps_the_cut_and_predicting_hides_it(holding):
     holding.explorer.delay("C21", "app", 20)
     holding.explorer.tab("Cut")
     assert (holding.frontier, holding.verdict) == ([4, 2, 2], "✗ This cut is not consistent")
-
-
-def test_a_picture_shows_the_cut_that_is_on_show(holding):
-    holding.open("?scenario=lecture&tab=cut&cut=4.2.2&step=18")
     holding.page.get_by_role("button", name="Export", exact=True).click()
     menu = holding.page.get_by_role("dialog").get_by_label("Cut", exact=True)
     assert menu.input_value() == "4.2.2"

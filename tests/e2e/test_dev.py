@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import time
 
 import dev
 from sim.explain.narration import START
-from tests.e2e.conftest import PATIENCE_MS, ExplorerPage, running
+from tests.e2e.conftest import ExplorerPage, running
 from tests.tools import free_port
+from tests.waiting import until
 
 # A file, what stands there, what is written instead, and the expression in the page that tells the difference.
 EDITS = [
@@ -40,8 +40,12 @@ def test_an_edit_shows_on_reload(contexts, tmp_path):
             text = (copy / name).read_text("utf-8")
             assert before in text, name
             (copy / name).write_text(text.replace(before, after, 1), "utf-8")
-        end = time.monotonic() + PATIENCE_MS / 1000
-        while explorer.page.evaluate(SEEN) != [True] * len(EDITS):
-            assert time.monotonic() < end, explorer.page.evaluate(SEEN)
-            explorer.open()
+        until(lambda: _seen_on_reload(explorer) == [True] * len(EDITS), "every edit is seen")
         explorer.page.close()
+
+
+def _seen_on_reload(explorer: ExplorerPage) -> list[bool]:
+    """Which edits are seen when the page is loaded again."""
+    explorer.open()
+    seen: list[bool] = explorer.page.evaluate(SEEN)
+    return seen

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
+
+from tests.waiting import until
 
 # The opacities of the traces that belong to a snapshot, as Plotly draws them.
 OPACITIES = """snapshot => [...new Set(document.querySelector('.cc-diagram')._fullData
@@ -62,6 +63,12 @@ EVENT = """() => {
     .map((words, at) => ({ words, x: x[at], y: y[at] })).filter(({ words, x }) => /, step /.test(words) && x !== null));
   return [left + xaxis._offset + xaxis.l2p(x), top + yaxis._offset + yaxis.l2p(y)];
 }"""
+# Whether it is drawn for its place, in whole pixels.
+FITTED = """() => {
+  const node = document.querySelector(".cc-diagram");
+  const drawn = [node.layout.height, node.querySelector(".main-svg").clientHeight];
+  return drawn.every((height) => height === node.clientHeight);
+}"""
 HANDLES = ".cc-handles .cc-handle[data-message]"
 NAMES = "[...document.querySelectorAll('.cc-diagram .ytick text')].map(text => text.textContent)"
 
@@ -70,43 +77,43 @@ def opacities(tab, snapshot):
     return tab.page.evaluate(OPACITIES, snapshot)
 
 
-def test_choosing_a_snapshot_dims_the_others_and_a_new_one_is_shown_alone(fresh_tab):
-    fresh_tab.open("/?scenario=overlapping&step=38")
-    page = fresh_tab.page
+def test_choosing_a_snapshot_dims_the_others_and_a_new_one_is_shown_alone(tab):
+    tab.open("/?scenario=overlapping&step=38")
+    page = tab.page
     cards = page.locator(".cc-card:not([hidden])")
-    assert (opacities(fresh_tab, "S1"), opacities(fresh_tab, "S2"), cards.count()) == ([1], [1], 2)
+    assert (opacities(tab, "S1"), opacities(tab, "S2"), cards.count()) == ([1], [1], 2)
     page.get_by_role("button", name="S1 complete").click()
-    (dimmed,) = opacities(fresh_tab, "S2")
-    assert opacities(fresh_tab, "S1") == [1] and dimmed < 0.3 and cards.count() == 1
-    fresh_tab.press("ArrowLeft")
-    fresh_tab.turn()
-    assert opacities(fresh_tab, "S2") == [dimmed], "steps and a new drawing keep it"
+    (dimmed,) = opacities(tab, "S2")
+    assert opacities(tab, "S1") == [1] and dimmed < 0.3 and cards.count() == 1
+    tab.press("ArrowLeft")
+    tab.turn()
+    assert opacities(tab, "S2") == [dimmed], "steps and a new drawing keep it"
     page.get_by_role("button", name="All", exact=True).click()
-    assert opacities(fresh_tab, "S2") == [1]
+    assert opacities(tab, "S2") == [1]
 
 
-def test_only_the_chosen_cut_is_tinted_and_the_meter_says_now(fresh_tab):
-    fresh_tab.open("/?scenario=lecture&step=18")
-    page = fresh_tab.page
+def test_only_the_chosen_cut_is_tinted_and_the_meter_says_now(tab):
+    tab.open("/?scenario=lecture&step=18")
+    page = tab.page
     assert page.evaluate(TINTS) == 2
-    fresh_tab.tab("Story")
+    tab.tab("Story")
     page.locator(".cc-cuts input").nth(1).check()
     assert page.evaluate(TINTS) == 0
     page.locator(".cc-cuts input").nth(0).check()
     assert page.evaluate(TINTS) == 2
-    fresh_tab.open("/?scenario=two_banks&step=7")
+    tab.open("/?scenario=two_banks&step=7")
     record = page.locator("[data-view=record]")
     record.get_by_text("Now, after step 7").wait_for()
     assert "720 in processes + 80 in channels = 800 money" in record.locator(".cc-card .cc-verdicts").inner_text()
 
 
-def test_a_closer_look_at_a_hundred_processes_names_every_lane_and_every_neighbour(fresh_tab):
-    fresh_tab.open("/?scenario=hundred&step=300")
-    page = fresh_tab.page
+def test_a_closer_look_at_a_hundred_processes_names_every_lane_and_every_neighbour(tab):
+    tab.open("/?scenario=hundred&step=300")
+    page = tab.page
     assert page.evaluate(NAMES)[:3] == ["P1", "P11", "P21"]
     page.evaluate("Plotly.relayout(document.querySelector('.cc-diagram'), { 'yaxis.range': [17.5, 7.5] })")
     assert page.evaluate(NAMES) == [f"P{number}" for number in range(9, 19)]
-    fresh_tab.tab("Network")
+    tab.tab("Network")
     assert not page.locator(".cc-topology").is_visible()
     rows = page.locator(".cc-neighbours li")
     assert "P58: 4 channels out, 4 channels in" in page.locator("[data-view=network]").inner_text()
@@ -132,63 +139,60 @@ def nudge(tab, handle, key="ArrowRight"):
 
 
 @pytest.fixture
-def fresh_page(fresh_tab):
-    page = fresh_tab.page.context.new_page()
+def fresh_page(tab):
+    page = tab.page.context.new_page()
     yield page
     page.close()
 
 
-def is_as_opened_anew(tab, page):
-    """Whether the picture and its tips become those of the same run, opened in a page of its own of the same size."""
+def check_as_opened_anew(tab, page):
+    """The picture and its tips become those of the same run, opened in a page of its own of the same size."""
     page.set_viewport_size(tab.page.viewport_size)
     page.goto(tab.page.url)
     page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
-    return all(becomes_same(tab.page, page, what) for what in (PICTURE, TIPS)) and len(tab.page.evaluate(TIPS)) > 2
+    for what in (PICTURE, TIPS):  # Plotly draws for another size late, on either of them
+        until(lambda what=what: tab.page.evaluate(what) == page.evaluate(what), f"the same at {tab.page.url}")
+    assert len(tab.page.evaluate(TIPS)) > 2
 
 
-def becomes_same(page, other, what):
-    """Whether two pages show the same within half a minute: Plotly draws for another size late, on either of them."""
-    end = time.monotonic() + 30
-    while page.evaluate(what) != other.evaluate(what):
-        if time.monotonic() > end:
-            return False
-        other.wait_for_timeout(100)
-    return True
-
-
-def test_an_edit_draws_anew_only_what_it_changed(fresh_tab, fresh_page):
-    fresh_tab.open("/?scenario=hundred&step=300")
-    handle = fresh_tab.page.locator(HANDLES).first
+def test_an_edit_draws_anew_only_what_it_changed(tab, fresh_page):
+    tab.open("/?scenario=hundred&step=300")
+    handle = tab.page.locator(HANDLES).first
     for _ in range(2):  # the first edit has more to draw: where the arrow was before
-        fresh_tab.page.evaluate(WATCH_NODES)
-        nudge(fresh_tab, handle)
-    traces, touched, nodes, new = fresh_tab.page.evaluate(NODES)
+        tab.page.evaluate(WATCH_NODES)
+        nudge(tab, handle)
+    traces, touched, nodes, new = tab.page.evaluate(NODES)
     assert traces > 80 and touched < traces / 2
     assert nodes > 2000 and new < nodes / 10
-    assert is_as_opened_anew(fresh_tab, fresh_page)
+    check_as_opened_anew(tab, fresh_page)
+
+
+EDITED = [("overlapping", 900, 650), ("lecture", 1280, 720), ("overlapping", 1280, 720)]
 
 
 @pytest.mark.parametrize(
-    ("scenario", "width", "height"), [("overlapping", 1280, 720), ("lecture", 1280, 720), ("overlapping", 900, 650)]
+    ("scenario", "width", "height"),
+    [EDITED[0], *(pytest.param(*own, marks=pytest.mark.long("pictures of edited runs")) for own in EDITED[1:])],
 )
-def test_after_any_edits_the_picture_is_that_of_the_run_opened_anew(fresh_tab, fresh_page, scenario, width, height):
-    fresh_tab.page.set_viewport_size({"width": width, "height": height})
-    fresh_tab.open(f"/?scenario={scenario}&step=14")
+def test_after_any_edits_the_picture_is_that_of_the_run_opened_anew(tab, fresh_page, scenario, width, height):
+    tab.page.set_viewport_size({"width": width, "height": height})
+    tab.open(f"/?scenario={scenario}&step=14")
     draw = random.Random(scenario)
-    for _ in range(4):
-        handles = fresh_tab.page.locator(HANDLES)
-        nudge(fresh_tab, handles.nth(draw.randrange(handles.count())), draw.choice(["ArrowRight", "PageDown"]))
-        assert is_as_opened_anew(fresh_tab, fresh_page)
-        fresh_tab.press("ArrowRight")
-    fresh_tab.press("End")
-    edited(fresh_tab, lambda: fresh_tab.page.keyboard.press("Control+z"))
-    assert is_as_opened_anew(fresh_tab, fresh_page)
+    for number in range(4):
+        handles = tab.page.locator(HANDLES)
+        nudge(tab, handles.nth(draw.randrange(handles.count())), draw.choice(["ArrowRight", "PageDown"]))
+        if number % 2:
+            check_as_opened_anew(tab, fresh_page)
+        tab.press("ArrowRight")
+    tab.press("End")
+    edited(tab, lambda: tab.page.keyboard.press("Control+z"))
+    check_as_opened_anew(tab, fresh_page)
 
 
-def test_an_event_has_a_tip_in_a_small_window_that_was_just_opened(fresh_tab):
-    page = fresh_tab.page
+def test_an_event_has_a_tip_in_a_small_window_that_was_just_opened(tab):
+    page = tab.page
     page.set_viewport_size({"width": 900, "height": 650})
-    fresh_tab.open("/?scenario=overlapping&step=14")
+    tab.open("/?scenario=overlapping&step=14")
     page.wait_for_function("document.querySelector('.cc-diagram').calcdata")  # Plotly takes a size 0.1 s late
     x, y = page.evaluate(EVENT)
     page.mouse.move(x - 1, y)
@@ -196,9 +200,9 @@ def test_an_event_has_a_tip_in_a_small_window_that_was_just_opened(fresh_tab):
     page.wait_for_function("document.querySelector('.cc-diagram .hoverlayer')?.textContent.includes('step ')")
 
 
-def test_a_place_that_grows_by_less_than_a_pixel_leaves_a_diagram_that_can_be_dimmed(fresh_tab):
-    fresh_tab.open("/?scenario=overlapping")
-    page = fresh_tab.page
+def test_a_place_that_grows_by_less_than_a_pixel_leaves_a_diagram_that_can_be_dimmed(tab):
+    tab.open("/?scenario=overlapping")
+    page = tab.page
     for part in (0.3, 0.6, 0.9):  # the browser's whole pixels and Plotly's parts of one disagree at some of them
         page.evaluate(
             """(part) => {
@@ -208,7 +212,7 @@ def test_a_place_that_grows_by_less_than_a_pixel_leaves_a_diagram_that_can_be_di
             }""",
             part,
         )
-        page.wait_for_timeout(300)  # the diagram waits a little, in case that the place goes on growing
+        page.wait_for_function(FITTED)
         page.get_by_role("button", name="S2").first.click()
         page.get_by_role("button", name="All", exact=True).click()
 
@@ -231,9 +235,12 @@ COVERED = """() => {
 }"""
 
 
-def test_no_text_lies_over_an_event_where_there_is_little_room(fresh_tab):
+def test_no_text_lies_over_an_event_where_there_is_little_room(tab):
     """At 640x360 the word "future" would lie over an event."""
+    tab.open("/?scenario=barriers")
     for width, height, step in ((390, 844, 24), (640, 360, 30)):
-        fresh_tab.page.set_viewport_size({"width": width, "height": height})
-        fresh_tab.open(f"/?scenario=barriers&step={step}")
-        fresh_tab.page.wait_for_function(f"({COVERED})().length === 0")  # Plotly draws for a size a little later
+        tab.page.set_viewport_size({"width": width, "height": height})
+        tab.press("Home")
+        for _ in range(step):
+            tab.press("ArrowRight")
+        tab.page.wait_for_function(f"({COVERED})().length === 0")  # Plotly draws for a size a little later

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.conftest import ExplorerPage
+from tests.e2e.conftest import ExplorerPage, patience_ms
 from tests.tools import check_none
 
-PATIENCE_MS = 240_000  # Spark may have to start on a busy machine
+SPARK_S = 240  # Spark may have to start
 EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
 CHART = ".st-key-cut-chart .main-svg"
 
@@ -28,8 +28,8 @@ def ensembles(contexts, app_with_data) -> Iterator[ExplorerPage]:
         explorer.page.get_by_label(label, exact=True).press("Enter")
     explorer.page.get_by_text("40 runs").wait_for()
     explorer.page.get_by_role("button", name="Run", exact=True).click()
-    explorer.page.get_by_role("heading", name="in 40 snapshots").wait_for(timeout=PATIENCE_MS)
-    explorer.page.locator(CHART).first.wait_for(timeout=PATIENCE_MS)
+    explorer.page.get_by_role("heading", name="in 40 snapshots").wait_for(timeout=patience_ms(SPARK_S))
+    explorer.page.locator(CHART).first.wait_for(timeout=patience_ms(SPARK_S))
     yield explorer
     explorer.page.close()
     check_none(explorer.trouble.found)
@@ -134,7 +134,7 @@ def test_a_reload_shows_what_the_app_ran_last_and_a_run_opened_then_is_not_repla
     page = ensembles.page
     charts(ensembles)
     page.reload()
-    page.locator(CHART).first.wait_for(timeout=PATIENCE_MS)
+    page.locator(CHART).first.wait_for(timeout=patience_ms(SPARK_S))
     page.get_by_role("button", name="the most recorded").click()
     page.wait_for_selector(EXPLORER)
     page.wait_for_url("**/?run=*")

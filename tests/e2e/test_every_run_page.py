@@ -8,6 +8,13 @@ from tests.e2e.conftest import ExplorerPage
 
 EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
 GRAPH = ".cut-states[data-ready]"
+CHOSEN_BY_CLICKS = """(states) => states.map((state) => {
+  const { x, y, width, height } = state.querySelector("path").getBoundingClientRect();
+  const [clientX, clientY] = [x + width / 2, y + height / 2];
+  const event = new MouseEvent("click", { clientX, clientY, detail: 1, bubbles: true });
+  document.elementFromPoint(clientX, clientY).dispatchEvent(event);
+  return Number(document.querySelector(".cut-states input").value);
+})"""
 
 
 @pytest.fixture
@@ -55,9 +62,13 @@ def test_a_rule_that_is_broken_in_explore_is_broken_in_every_run_of_it(fresh_tab
     assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
 
 
-def test_the_shortest_wrong_run_of_a_broken_rule_opens(page, fresh_tab):
+def test_the_shortest_wrong_run_of_a_broken_rule_opens_and_a_click_chooses_a_state_however_close_they_lie(
+    page, fresh_tab
+):
     page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&fifo=no")
     page.get_by_role("heading", name="2 checks fail in some runs: 127 states").wait_for()
+    page.locator(GRAPH).wait_for()
+    assert page.locator("[data-state]").evaluate_all(CHOSEN_BY_CLICKS) == list(range(127))
     page.get_by_role("button", name="Channel states (4 steps)").wait_for()
     page.get_by_role("button", name="Consistent cut (5 steps)").click()
     page.wait_for_selector(EXPLORER)
@@ -115,24 +126,25 @@ def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
     assert page.locator(".cc-title").inner_text().endswith(": the way to state 3")
 
 
-@pytest.mark.parametrize(
-    ("query", "told"),
-    [
-        ("complete=2&rule=lai_yang&crashes=1", "Crashes: the rules of Lai-Yang do not allow for a crash as yet"),
-        (
-            "scenario=crash&crashes=1",
-            "Crashes: the scenario has faults of its own; take them out, or leave Crashes out.",
-        ),
-        ("complete=2&restarts=yes", "Who has crashed may start again: only a process that has crashed can start again"),
-        ("complete=2&losses=3", "losses: expected a whole number from 0 to 2, not '3'."),
-        ("complete=2&crashes=3", "crashes: expected a whole number from 0 to 2, not '3'."),
-    ],
-)
-def test_faults_that_cannot_be_explored_are_refused_in_a_sentence(page, fresh_tab, query, told):
-    page.goto(f"{fresh_tab.url}/every-run?{query}")
-    complaint = page.locator(".st-key-cut-results").get_by_role("alert")
-    complaint.wait_for()
-    assert complaint.inner_text().startswith(told) and complaint.inner_text().count(".") == 1
+REFUSED = {
+    "complete=2&rule=lai_yang&crashes=1": "Crashes: the rules of Lai-Yang do not allow for a crash as yet",
+    "scenario=crash&crashes=1": ("Crashes: the scenario has faults of its own; take them out, or leave Crashes out."),
+    "complete=2&restarts=yes": "Who has crashed may start again: only a process that has crashed can start again",
+    "complete=2&losses=3": "losses: expected a whole number from 0 to 2, not '3'.",
+    "complete=2&crashes=3": "crashes: expected a whole number from 0 to 2, not '3'.",
+    "complete=99": "complete: expected a whole number from 2 to 4, not '99'.",
+}
+
+
+def test_what_cannot_be_explored_is_refused_in_a_sentence(page, fresh_tab):
+    told = {}
+    for query in REFUSED:
+        page.goto(f"{fresh_tab.url}/every-run?{query}")
+        complaint = page.locator(".st-key-cut-results").get_by_role("alert")
+        complaint.wait_for()
+        told[query] = complaint.inner_text()
+        assert not page.locator(GRAPH).count(), query
+    assert not [text for query, text in told.items() if not text.startswith(REFUSED[query]) or text.count(".") != 1]
 
 
 def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh_tab):
@@ -148,31 +160,7 @@ def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh
     page.get_by_role("heading", name="States after so many steps").wait_for()
 
 
-def test_a_bad_link_is_one_sentence(page, fresh_tab):
-    page.goto(f"{fresh_tab.url}/every-run?complete=99")
-    complaint = page.locator(".st-key-cut-results").get_by_role("alert")
-    complaint.wait_for()
-    assert complaint.inner_text() == "complete: expected a whole number from 2 to 4, not '99'."
-    assert not page.locator(GRAPH).count()
-
-
-CHOSEN_BY_CLICKS = """(states) => states.map((state) => {
-  const { x, y, width, height } = state.querySelector("path").getBoundingClientRect();
-  const [clientX, clientY] = [x + width / 2, y + height / 2];
-  const event = new MouseEvent("click", { clientX, clientY, detail: 1, bubbles: true });
-  document.elementFromPoint(clientX, clientY).dispatchEvent(event);
-  return Number(document.querySelector(".cut-states input").value);
-})"""
-
-
-def test_a_click_on_a_state_chooses_it_however_close_they_lie(page, fresh_tab):
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&fifo=no")
-    page.locator(GRAPH).wait_for()
-    assert page.locator("[data-state]").evaluate_all(CHOSEN_BY_CLICKS) == list(range(127))
-
-
-def test_the_address_comes_back_with_the_page(page, fresh_tab):
+def test_the_address_comes_back_with_the_page_and_without_one_it_is_the_first_run(page, fresh_tab):
     address = f"{fresh_tab.url}/every-run?complete=2&sends=0"
     page.goto(address)
     page.get_by_role("heading", name="Every check holds in every run").wait_for()
@@ -180,9 +168,6 @@ def test_the_address_comes_back_with_the_page(page, fresh_tab):
     page.wait_for_url("**/history")
     page.get_by_role("link", name="Every run").click()
     page.wait_for_url(address)
-
-
-def test_back_to_the_page_without_an_address_is_the_first_run_again(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run")
     page.get_by_role("heading", name="17 states, 21 steps").wait_for()
     page.get_by_text("Processes do not wait for each other").click()

@@ -7,35 +7,52 @@ import pytest
 LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
 LECTURE_CHANNELS = {"C21": "<H->D>"} | dict.fromkeys(["C12", "C13", "C23", "C31", "C32"], "<empty>")
 
+OWN = 'title = "Two of us"\nprocesses = ["P1", "P2"]\n[[script]]\nprocess = "P1"\nat = 1\nto = "P2"\n'
 MARK_DIAGRAM = "document.querySelector('.cc-diagram').markedByTest = true"
 IS_MARKED = "document.querySelector('.cc-diagram').markedByTest === true"
 
 
 def test_last_step_shows_the_lectures_record(explorer):
+    page = explorer.page
     assert explorer.step == 0
+    hint = page.locator(".cc-hint")
+    assert "next step" in hint.inner_text(), "newcomers are told what to do until they have begun"
+    explorer.press("ArrowRight")
+    assert not hint.is_visible()
     states, channels = explorer.record()
     assert explorer.step == explorer.last
     assert states == LECTURE_STATES
     assert channels == LECTURE_CHANNELS
+    names = page.locator(".cc-card:not([hidden]) .cc-unbroken")
+    assert "<H->D>" in names.all_inner_texts()
+    broken = names.first.evaluate("(name) => getComputedStyle(name).whiteSpace")
+    assert broken == "nowrap", "no line ends within the name of a message"
+    explorer.tab("Story")
+    assert page.locator(".cc-signs-in-full li").count() == page.locator(".cc-signs li").count()
+    drawn = page.locator(".cc-cut-past")
+    assert not drawn.is_visible()
+    page.get_by_role("radio", name="inconsistent").click()
+    assert drawn.is_visible()
+    page.get_by_role("radio", name="none").click()
+    assert not drawn.is_visible()
+    assert page.evaluate("document.querySelector('.stMain').scrollHeight <= innerHeight"), "it fits a projector"
 
 
-def test_marker_delayed_beyond_j_lets_j_into_the_record(explorer):
+def test_a_marker_that_is_delayed_or_brought_forward_changes_the_record(explorer):
     explorer.delay("C13", "marker", 300)
     states, channels = explorer.record()
-    assert states == LECTURE_STATES | {"P3": "{I, J}"}
+    assert states == LECTURE_STATES | {"P3": "{I, J}"}, "delayed beyond J it lets J in"
     assert channels == LECTURE_CHANNELS
-
-
-def test_marker_brought_forward_before_h_keeps_h_out_and_c21_empty(explorer):
+    explorer.tab("Change")
+    explorer.edit("Undo")
     explorer.delay("C12", "marker", 200)
     states, channels = explorer.record()
-    assert states == LECTURE_STATES | {"P2": "{F, G}"}
+    assert states == LECTURE_STATES | {"P2": "{F, G}"}, "brought forward before H it keeps H out"
     assert channels["C21"] == "<empty>"
-
-
-def test_the_form_foretells_that_a_marker_waits_behind_the_message_before_it(explorer):
+    explorer.tab("Change")
+    explorer.edit("Undo")
     explorer.choose("C32", "marker")
-    for delay, arrival in (("10", 602), ("200", 729)):
+    for delay, arrival in (("10", 602), ("200", 729)):  # it waits behind the message before it
         explorer.page.get_by_label("Delay").fill(delay)
         explorer.page.get_by_text(f"would arrive at {arrival}", exact=True).wait_for()
 
@@ -90,7 +107,7 @@ def test_hundred_fast_edits_all_arrive(explorer):
     assert len(explorer.edits()) == 100
 
 
-def test_refused_edit_says_why_and_changes_nothing(explorer):
+def test_a_refused_edit_and_a_bad_file_say_why_and_change_nothing(explorer):
     explorer.tab("Change")
     process = explorer.page.get_by_label("Internal event at")
     process.evaluate("(select) => select.add(new Option('Nobody'))")
@@ -99,49 +116,52 @@ def test_refused_edit_says_why_and_changes_nothing(explorer):
     process.evaluate("(select) => select.lastChild.remove()")  # other tests use this tab
     assert "Nobody" in explorer.page.get_by_role("alert").inner_text()
     assert explorer.edits() == []
-    assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
-
-
-def test_bad_file_is_answered_in_one_sentence_and_the_page_keeps_its_scenario(explorer):
     explorer.page.get_by_role("button", name="Open file").click()
     bad = {"name": "bad.toml", "mimeType": "text/plain", "buffer": b"processes = [\n"}
     explorer.page.locator("input[type=file]").set_input_files(bad)
     answer = explorer.page.get_by_role("dialog").get_by_role("alert")
     assert answer.inner_text().startswith("bad.toml: ")
+    explorer.page.get_by_test_id("stFileChipDeleteBtn").locator("button").click()  # else it stays
+    answer.wait_for(state="detached")
     explorer.page.keyboard.press("Escape")
     explorer.page.get_by_role("dialog").wait_for(state="hidden")
     assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
 
 
-def test_own_file_is_opened(fresh_explorer):
-    text = b'title = "Two of us"\nprocesses = ["P1", "P2"]\n[[script]]\nprocess = "P1"\nat = 1\nto = "P2"\n'
-    fresh_explorer.page.get_by_role("button", name="Open file").click()
-    own = {"name": "own.toml", "mimeType": "text/plain", "buffer": text}
-    fresh_explorer.page.locator("input[type=file]").set_input_files(own)
-    fresh_explorer.page.get_by_role("heading", name="Two of us").wait_for()
-    fresh_explorer.page.get_by_role("dialog").wait_for(state="hidden")
-    fresh_explorer.page.locator(".cc-slider[max='2']").wait_for()
+def opened(explorer, name, text, title):
+    """Open a file of one's own, and wait until the dialog is gone."""
+    page = explorer.page
+    page.get_by_role("button", name="Open file").click()
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
+    page.get_by_role("heading", name=title).wait_for()
+    page.get_by_role("dialog").wait_for(state="hidden")
 
 
-def test_gallery_opens_a_scenario(fresh_explorer):
-    fresh_explorer.page.get_by_role("button", name="Scenarios").click()
-    dialog = fresh_explorer.page.get_by_role("dialog")
+def test_own_file_is_opened_and_the_gallery_opens_a_scenario(explorer):
+    """A long title and long names do not widen the page."""
+    page = explorer.page
+    opened(explorer, "own.toml", OWN, "Two of us")
+    page.locator(".cc-slider[max='2']").wait_for()
+    names = [f"a-process-with-a-really-long-name-{n}" for n in (1, 2, 3)]
+    text = f'title = "{"A long title. " * 12}"\nprocesses = {names}\nworkload = {{ kind = "bank" }}\n'
+    opened(explorer, "long.toml", text, "A long title")
+    explorer.press("End")
+    box = page.locator(".cc-panel").bounding_box()
+    assert box["x"] + box["width"] <= 1280
+
+    page.get_by_role("button", name="Scenarios").click()
+    dialog = page.get_by_role("dialog")
     first = dialog.get_by_role("button", name="Open").first
     first.wait_for()
-    fresh_explorer.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     first.click()  # now all cards are there, and none moves away from under the mouse
     dialog.wait_for(state="hidden")
-    fresh_explorer.page.wait_for_url("**scenario=**")
-    assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+    page.wait_for_selector(".cc[data-scene=lecture]:not([data-pending])")
+    page.wait_for_url("**scenario=lecture**")
+    assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
 
 
-def test_unknown_scenario_in_the_address_is_named(fresh_tab):
-    fresh_tab.open("/?scenario=lectrue")
-    assert "lectrue" in fresh_tab.page.get_by_role("alert").inner_text()
-    assert fresh_tab.record() == (LECTURE_STATES, LECTURE_CHANNELS)
-
-
-def test_keys_step_and_space_plays(explorer):
+def test_keys_step_and_space_plays_but_in_a_field_they_are_its_own(explorer):
     for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", explorer.last), ("Home", 0)]:
         explorer.press(key)
         assert explorer.step == step
@@ -149,10 +169,8 @@ def test_keys_step_and_space_plays(explorer):
     explorer.page.wait_for_selector(".cc[data-step='1']")
     explorer.press(" ")
     assert explorer.page.get_by_role("button", name="Play").is_visible()
-
-
-def test_keys_belong_to_the_field_that_has_the_focus(explorer):
-    explorer.tab("Change")
+    explorer.press("Home")
+    explorer.tab("Change")  # the keys belong to the field that has the focus
     explorer.page.get_by_label("Body").press_sequentially("a b")
     explorer.page.get_by_label("Body").press("Home")
     explorer.page.get_by_label("Body").press("ArrowRight")
@@ -179,20 +197,10 @@ def test_diagram_and_button_agree_when_time_is_turned_twice_at_once(explorer):
 def test_edits_after_a_reload_count_from_the_new_session(fresh_explorer):
     fresh_explorer.tab("Change")
     fresh_explorer.edit("Add")
-    fresh_explorer.open()
+    fresh_explorer.load()
     fresh_explorer.tab("Change")
     fresh_explorer.edit("Add")
     assert len(fresh_explorer.edits()) == 1
-
-
-def test_a_cut_of_the_story_is_drawn_on_demand(explorer):
-    drawn = explorer.page.locator(".cc-cut-past")
-    assert not drawn.is_visible()
-    explorer.tab("Story")
-    explorer.page.get_by_role("radio", name="inconsistent").click()
-    assert drawn.is_visible()
-    explorer.page.get_by_role("radio", name="none").click()
-    assert not drawn.is_visible()
 
 
 def test_zoom_survives_steps_and_edits(explorer):
@@ -230,55 +238,15 @@ def test_click_on_an_arrow_chooses_its_message(explorer):
     assert explorer.page.get_by_label("Delay").is_visible()
 
 
-class TestDark:
-    @pytest.fixture
-    def color_scheme(self) -> str:
-        return "dark"
-
-    def test_dark_theme_draws_light_on_dark(self, fresh_explorer):
-        assert fresh_explorer.root.get_attribute("data-scheme") == "dark"
-        assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
-
-
-def test_long_titles_and_names_do_not_widen_the_page(fresh_explorer):
-    names = [f"a-process-with-a-really-long-name-{n}" for n in (1, 2, 3)]
-    text = f'title = "{"A long title. " * 12}"\nprocesses = {names}\nworkload = {{ kind = "bank" }}\n'
-    fresh_explorer.page.get_by_role("button", name="Open file").click()
-    own = {"name": "own.toml", "mimeType": "text/plain", "buffer": text.encode()}
-    fresh_explorer.page.locator("input[type=file]").set_input_files(own)
-    fresh_explorer.page.get_by_role("heading", name="A long title").wait_for()
-    fresh_explorer.press("End")
-    box = fresh_explorer.page.locator(".cc-panel").bounding_box()
-    assert box["x"] + box["width"] <= 1280
-
-
-def test_page_does_not_scroll_on_a_projector(explorer):
-    assert explorer.page.evaluate("document.querySelector('.stMain').scrollHeight <= innerHeight")
-
-
-def test_newcomers_are_told_what_to_do_until_they_have_begun(explorer):
-    hint = explorer.page.locator(".cc-hint")
-    assert "next step" in hint.inner_text()
-    explorer.press("ArrowRight")
-    assert not hint.is_visible()
-    explorer.tab("Story")
-    signs = explorer.page.locator(".cc-signs li")
-    assert explorer.page.locator(".cc-signs-in-full li").count() == signs.count()
-
-
-def test_no_line_ends_within_the_name_of_a_message(explorer):
-    explorer.press("End")
-    names = explorer.page.locator(".cc-card:not([hidden]) .cc-unbroken")
-    assert "<H->D>" in names.all_inner_texts()
-    assert names.first.evaluate("(name) => getComputedStyle(name).whiteSpace") == "nowrap"
-
-
-def test_menu_switches_between_light_and_dark(fresh_explorer):
-    fresh_explorer.page.get_by_test_id("stMainMenu").get_by_role("button").click()
-    fresh_explorer.page.get_by_role("menuitemradio", name="Dark").click()
-    fresh_explorer.page.wait_for_selector(".cc[data-scheme=dark]")
-    fresh_explorer.page.get_by_role("menuitemradio", name="Light").click()
-    fresh_explorer.page.wait_for_selector(".cc[data-scheme=light]")
+@pytest.mark.parametrize("color_scheme", ["dark"])
+def test_dark_theme_draws_light_on_dark_and_the_menu_switches(fresh_explorer, color_scheme):
+    page = fresh_explorer.page
+    assert fresh_explorer.root.get_attribute("data-scheme") == "dark"
+    assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+    page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    for name, scheme in (("Light", "light"), ("Dark", "dark")):
+        page.get_by_role("menuitemradio", name=name).click()
+        page.wait_for_selector(f".cc[data-scheme={scheme}]")
 
 
 def test_a_diagram_that_is_resized_while_its_page_is_left_stays_quiet(fresh_explorer):
@@ -288,10 +256,10 @@ def test_a_diagram_that_is_resized_while_its_page_is_left_stays_quiet(fresh_expl
     page.set_viewport_size({"width": 1100, "height": 700})
     page.get_by_role("link", name="History").click()
     page.get_by_text("What has been run").wait_for()
-    page.wait_for_timeout(1_000)
+    page.evaluate("new Promise((done) => setTimeout(done, 500))")  # later than Plotly's own timer by the page's clock
 
 
-def test_a_request_that_the_network_loses_is_made_again(fresh_tab):
+def test_an_unknown_scenario_is_named_and_a_request_that_the_network_loses_is_made_again(fresh_tab):
     lost: list[str] = []
 
     def lose_one(route):
@@ -302,7 +270,9 @@ def test_a_request_that_the_network_loses_is_made_again(fresh_tab):
             route.abort()
 
     fresh_tab.page.route("**/plotly-*.js", lose_one)
-    fresh_tab.open()
+    fresh_tab.open("/?scenario=lectrue")
     assert lost
+    assert "lectrue" in fresh_tab.page.get_by_role("alert").inner_text()
+    assert fresh_tab.record() == (LECTURE_STATES, LECTURE_CHANNELS)
     told = fresh_tab.trouble.found
     told[:] = [text for text in told if "ERR_FAILED" not in text]  # what the browser says of the lost one

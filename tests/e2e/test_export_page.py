@@ -16,9 +16,9 @@ from sim.__main__ import main as sim_main
 from sim.document import library
 from sim.explain.words import words_of
 from sim.run.execution import run
-from tests.e2e.conftest import PATIENCE_MS
-from tests.e2e.layout import RESIZED, SIZES, faults
-from tests.tools import check_none
+from tests.e2e.conftest import patience_ms
+from tests.e2e.layout import SIZES, faults, resize
+from tests.tools import check_none, thinned
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def still(browser, tmp_path):
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(patience_ms())
         page.on("console", lambda message: message.type == "error" and troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))
         own = ("file:", "data:", "blob:")
@@ -59,7 +59,7 @@ def step_of(page):
     return int(page.locator(".cc").get_attribute("data-step"))
 
 
-@pytest.mark.parametrize("name", ["lecture", "gupta", "token_lost", "two_initiators"])
+@pytest.mark.parametrize("name", thinned(["lecture", "gupta", "token_lost", "two_initiators"], 2, "pages as files"))
 def test_it_shows_the_record_that_the_command_prints(still, name, capsys):
     sim_main(["run", name, "--json"])
     told = json.loads(capsys.readouterr().out)
@@ -77,8 +77,15 @@ def test_it_shows_the_record_that_the_command_prints(still, name, capsys):
     assert sorted(holding) == sorted(channel for channel, bodies in snapshot["channels"].items() if bodies)
 
 
-def test_it_steps_plays_turns_and_starts_where_it_was_exported(still):
-    page = still("lecture", step=5)
+def test_it_starts_where_it_was_exported_steps_plays_and_turns_in_both_themes_and_cannot_be_edited(still):
+    page = still("lecture", step=5, scheme="dark")
+    assert page.locator(".cc").get_attribute("data-scheme") == "dark", "as the reader has it"
+    page.get_by_role("button", name="Light", exact=True).click()
+    page.wait_for_selector(".cc[data-scheme=light]")
+    for tool in ("Scenarios", "Open file", "Undo", "Redo", "Share", "Export"):
+        assert not page.get_by_role("button", name=tool, exact=True).is_visible()
+    assert not page.get_by_role("tab", name="Change").is_visible()
+    assert not page.locator(".cc-overlay").is_visible()
     assert step_of(page) == 5
     press(page, "ArrowRight")
     assert step_of(page) == 6
@@ -106,14 +113,6 @@ def test_it_opens_with_the_cut_that_was_on_show_which_can_be_moved(still):
     assert last.get_attribute("aria-valuenow") == "1"
 
 
-def test_nothing_in_it_can_be_edited(still):
-    page = still("lecture")
-    for tool in ("Scenarios", "Open file", "Undo", "Redo", "Share", "Export"):
-        assert not page.get_by_role("button", name=tool, exact=True).is_visible()
-    assert not page.get_by_role("tab", name="Change").is_visible()
-    assert not page.locator(".cc-overlay").is_visible()
-
-
 def test_predicting_and_presenting_work_in_it(still):
     page = still("lecture")
     page.get_by_role("button", name="Predict", exact=True).click()
@@ -133,16 +132,10 @@ def test_predicting_and_presenting_work_in_it(still):
     page.wait_for_selector(".cc:not([data-presenting])")
 
 
-def test_it_is_light_or_dark_as_the_reader_has_it_and_can_be_switched(still):
-    page = still("lecture", scheme="dark")
-    assert page.locator(".cc").get_attribute("data-scheme") == "dark"
-    page.get_by_role("button", name="Light", exact=True).click()
-    page.wait_for_selector(".cc[data-scheme=light]")
-
-
 # --------------------------------------------------------------------------- the dialog
 
 MM = 96 / 25.4  # pixels of a page
+LONG = pytest.mark.long("the preview of more formats of a picture")
 
 
 def exported(explorer, name, fill=()):
@@ -178,18 +171,7 @@ def exporting(explorer):
     explorer.trouble.found = [text for text in explorer.trouble.found if "status of 400" not in text]
 
 
-def test_a_picture_of_this_step_is_downloaded(exporting):
-    for _ in range(4):
-        exporting.press("ArrowRight")
-    dialog = exported(exporting, "svg")
-    assert downloaded(dialog).suggested_filename == "lecture-step-4.svg"
-    dialog.get_by_text("Saved as lecture-step-4.svg").wait_for()
-    exporting.page.keyboard.press("Escape")
-    assert not dialog.is_visible()
-    assert exporting.step == 4
-
-
-@pytest.mark.parametrize("name", ["svg", "png", "gif"])
+@pytest.mark.parametrize("name", ["svg", pytest.param("png", marks=LONG), "gif"])
 def test_the_preview_is_the_very_file_that_is_saved(exporting, name):
     page, made = exporting.page, {}
 
@@ -209,7 +191,7 @@ def test_the_preview_is_the_very_file_that_is_saved(exporting, name):
     assert downloaded(dialog).path().read_bytes() == made[shown.value.url]
 
 
-@pytest.mark.parametrize("name", ["svg", "png", "pdf"])
+@pytest.mark.parametrize("name", [pytest.param("svg", marks=LONG), "png", "pdf"])
 def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     dialog = exported(exporting, name)
     letters = dialog.get_by_label("Letters", exact=True)
@@ -224,7 +206,7 @@ def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     assert dialog.get_by_text("the same picture as SVG").is_visible() == (name == "pdf")
 
 
-def test_a_text_shows_its_first_lines_and_what_no_page_shows_says_so(exporting):
+def test_a_text_shows_its_first_lines_what_no_page_shows_says_so_and_each_format_what_it_is_for(exporting):
     dialog = exported(exporting, "tikz")
     dialog.get_by_text("This is the same picture as SVG. Its first 40 lines.").wait_for()
     shown = previewed(dialog).inner_text().split("\n")
@@ -235,10 +217,6 @@ def test_a_text_shows_its_first_lines_and_what_no_page_shows_says_so(exporting):
     for name in ("html", "parquet"):
         dialog.get_by_label("Format").select_option(name)
         dialog.get_by_text("This file cannot be shown here.").wait_for()
-
-
-def test_every_format_says_what_it_is_for(exporting):
-    dialog = exported(exporting, "svg")
     for name in formats():
         dialog.get_by_label("Format").select_option(name)
         assert dialog.locator(".cc-export-for").inner_text() == exporter(name).FOR
@@ -251,16 +229,22 @@ def test_a_deck_takes_a_range_of_steps_and_shows_its_last_page(exporting):
     assert downloaded(dialog).suggested_filename == "lecture-steps-2-3.pdf"
 
 
-def test_a_picture_takes_the_same_as_the_command_line(exporting):
+def test_a_picture_of_this_step_takes_the_same_as_the_command_line(exporting):
+    for _ in range(4):
+        exporting.press("ArrowRight")
     dialog = exported(exporting, "svg", [("Diagram from step", "9")])
     dialog.get_by_label("Width", exact=True).select_option("84mm")
     dialog.get_by_label("Letters", exact=True).select_option("9pt")
     dialog.get_by_label("Without times").check()
     file = downloaded(dialog)
-    assert file.suggested_filename == "lecture-step-0-crop-9-18.svg"
+    assert file.suggested_filename == "lecture-step-4-crop-9-18.svg"
     lecture = compose(run(library.load("lecture")))
     options = {"width": "84mm", "font-size": "9pt", "no-axis": True, "crop": (9, 18)}
-    assert file.path().read_bytes() == svg.export(lecture, View.of(lecture, step=0, **options))
+    assert file.path().read_bytes() == svg.export(lecture, View.of(lecture, step=4, **options))
+    dialog.get_by_text("Saved as lecture-step-4-crop-9-18.svg").wait_for()
+    exporting.page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    assert exporting.step == 4
 
 
 def test_the_caption_stands_beside_the_picture_and_can_be_copied(exporting):
@@ -290,11 +274,9 @@ def test_what_is_wrong_is_said_in_the_place_of_the_preview_and_nothing_is_lost(e
     problem.wait_for(state="detached")
     assert previewed(dialog).get_attribute("src").startswith("blob:")
     assert dialog.get_by_label("Width", exact=True).input_value() == "84mm"
-
-
-def test_a_range_that_the_download_refuses_has_no_preview(exporting):
-    dialog = exported(exporting, "deck", [("From step", "7"), ("to step", "")])
-    problem = dialog.locator(".cc-export-preview-problem")
+    dialog.get_by_label("Format").select_option("deck")  # a range that the download refuses has no preview
+    dialog.get_by_label("From step", exact=True).fill("7")
+    dialog.get_by_label("to step", exact=True).fill("")
     problem.get_by_text("Give both ends of the range of steps, or neither.").wait_for()
     dialog.get_by_label("to step", exact=True).fill("3")
     problem.get_by_text("Steps 7-3: lecture has steps 0 to 18").wait_for()
@@ -355,15 +337,16 @@ def test_it_can_be_used_without_a_mouse(exporting):
     assert {"Width", "The file", "Copy caption"} <= set(reached) and reached[-2:] == ["Download", "Reset"]
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_it_is_laid_out_well(fresh_explorer, width, height):
-    page = fresh_explorer.page
-    page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_function(RESIZED)
-    if page.locator(".cc-unfold").is_visible():
-        page.locator(".cc-unfold").click()
-    dialog = exported(fresh_explorer, "pdf")
-    dialog.get_by_label("Width", exact=True).select_option("170mm")
-    dialog.get_by_text("170 mm wide on paper").wait_for()
-    check_none(faults(page, ".cc-export-dialog"))
-    page.evaluate("localStorage.removeItem('consistent-cut-export')")
+def test_it_is_laid_out_well(exporting):
+    page, found = exporting.page, []
+    for size in SIZES:
+        resize(page, size)
+        if page.locator(".cc-unfold").is_visible():
+            page.locator(".cc-unfold").click()
+        dialog = exported(exporting, "pdf")
+        dialog.get_by_label("Width", exact=True).select_option("170mm")
+        dialog.get_by_text("170 mm wide on paper").wait_for()
+        found += [f"{size}: {fault}" for fault in faults(page, ".cc-export-dialog")]
+        page.keyboard.press("Escape")
+        dialog.wait_for(state="hidden")
+    check_none(found)

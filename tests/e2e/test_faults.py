@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.e2e.conftest import ExplorerPage
-from tests.e2e.layout import RESIZED, SIZES, faults
+from tests.e2e.layout import SIZES, faults, resize
 
 C12 = '.cc-network-channels line[data-channel="P1->P2"]'
 
@@ -112,10 +110,10 @@ def test_sever_from_here_by_keyboard_and_escape_gives_the_focus_back(hand):
     assert page.evaluate("document.activeElement.textContent") == "Sever P2->P3 at 1075"
 
 
-def test_where_no_channel_joins_two_processes_one_sentence_says_so(fresh_tab):
+def test_where_no_channel_joins_two_processes_one_sentence_says_so(tab):
     """In a star only the hub has channels."""
-    fresh_tab.open("?scenario=star")
-    page = fresh_tab.page
+    tab.open("?scenario=star")
+    page = tab.page
     page.get_by_role("button", name="A: at the time of this step").click()
     page.get_by_role("menuitem", name="Sever from here to …").click()
     page.get_by_role("button", name="B: at the time of this step").click()
@@ -177,8 +175,7 @@ NETWORK_RESIZED = """() => {
 }"""  # the picture that was drawn for a wide page does not keep a narrow one wide
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_nothing_is_cut_off_on_any_screen(fresh_explorer, color_scheme):
+def test_nothing_is_cut_off_on_any_screen(fresh_explorer):
     page, found = fresh_explorer.page, []
 
     def look(what, selector):
@@ -188,8 +185,7 @@ def test_nothing_is_cut_off_on_any_screen(fresh_explorer, color_scheme):
 
     fresh_explorer.tab("Network")
     for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(RESIZED)
+        resize(page, (width, height))
         page.wait_for_function(NETWORK_RESIZED)
         page.locator(C12).focus()
         page.keyboard.press("Enter")
@@ -203,18 +199,18 @@ def test_nothing_is_cut_off_on_any_screen(fresh_explorer, color_scheme):
     assert not found
 
 
-def test_a_channel_of_a_network_too_large_to_draw_is_severed_in_the_list(fresh_tab):
-    fresh_tab.open("?scenario=hundred")
-    page = fresh_tab.page
-    fresh_tab.tab("Network")
+def test_a_channel_of_a_network_too_large_to_draw_is_severed_in_the_list(tab):
+    tab.open("?scenario=hundred")
+    page = tab.page
+    tab.tab("Network")
     channel = page.get_by_role("button", name="sever or mend it").first
     channel.click()
     entries = page.locator(".cc-channel-menu [role=menuitem]")
     entries.first.click()
     page.wait_for_selector(".cc:not([data-pending])")
     assert "severed" in page.locator(".cc-neighbours li").first.inner_text()
-    fresh_tab.tab("Change")
-    assert "is severed at 0" in fresh_tab.edits()[0]
+    tab.tab("Change")
+    assert "is severed at 0" in tab.edits()[0]
 
 
 def test_fingers_sever_a_channel_and_split_the_network(browser, app_url):

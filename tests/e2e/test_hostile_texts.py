@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.store.examples import LOG
 from sim.edit.link import Shared, query_of
-from tests.e2e.conftest import PATIENCE_MS, ExplorerPage, Trouble, serving
+from tests.e2e.conftest import ExplorerPage, Trouble, patience_ms, serving
 from tests.tools import check_none
 
 HOSTILE = (
@@ -75,7 +75,7 @@ frontier = {{ P1 = {json.dumps(HOSTILE)}, {json.dumps(WORD)} = {json.dumps(WORD)
 def page(contexts) -> Iterator[Any]:
     """A tab; at the end it has asked nothing of anybody else, and shown no error."""
     page = contexts["light"].new_page()
-    page.set_default_timeout(PATIENCE_MS)
+    page.set_default_timeout(patience_ms())
     trouble = Trouble(page)
     page.on("dialog", lambda dialog: trouble.found.append(f"a dialog opened: {dialog.message}"))
     yield page

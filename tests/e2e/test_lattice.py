@@ -15,11 +15,11 @@ DRAWN = "[data-view=lattice][data-drawn=true] .cc-lattice-plot .main-svg"
 
 
 @pytest.fixture
-def lattice(fresh_tab: ExplorerPage) -> ExplorerPage:
+def lattice(tab: ExplorerPage) -> ExplorerPage:
     """The lattice of the lecture at step 9."""
-    fresh_tab.open(LATTICE)
-    fresh_tab.page.wait_for_selector(DRAWN)
-    return fresh_tab
+    tab.open(LATTICE)
+    tab.page.wait_for_selector(DRAWN)
+    return tab
 
 
 def said(page: Any, what: str = "cut in the diagram") -> Any:

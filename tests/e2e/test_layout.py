@@ -2,72 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, product
+from operator import itemgetter
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import TimeoutError as NotInTime
 
 from sim.edit.link import Shared, query_of
-from tests.e2e.conftest import ExplorerPage
-from tests.e2e.layout import RESIZED, SIZES, faults
+from tests.e2e.conftest import ExplorerPage, patience_ms
+from tests.e2e.layout import RESIZED, SIZES, faults, resize
+from tests.tools import check_none, pairs
+
+Look = tuple[str, tuple[int, int], str, str]  # a run, a size of the page, a key that leads to a step, a tab
 
 BROKEN = urlencode(query_of(Shared(scenario="lecture", edits=(({"do": "break", "rule": "deaf_initiator"}, 0.0),))))
 SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
 QUERIES = {name: f"scenario={name}" for name in SCENARIOS} | {"broken": BROKEN}
-OVER_THE_DIAGRAM = ("Cut", "Lattice", "Proof")  # tabs for which this is enough, except for the lecture
-ENOUGH = ((1280, 720, "End"), (390, 844, "End"))
+KEYS = ("Home", "End")
+TABS = ("Record", "Cut", "Lattice", "Proof", "Ask", "Events", "Network", "Change", "Break it", "Story")
+LOOKS: list[Look] = pairs([name for name in QUERIES if name != "hundred"], SIZES, KEYS, TABS)
+# A run of a hundred processes takes long to draw at another size; its parts that others have not are seen at two.
+LOOKS += [
+    ("hundred", size, "End", shown) for size in ((390, 844), (1280, 720)) for shown in ("Record", "Network", "Lattice")
+]
+# Tabs that only some runs have, and tabs that have parts in some runs only.
+SPECIAL = (
+    ("deadlock", "Property"), ("phantom_deadlock", "Property"), ("token_gone", "Property"),
+    ("expired_and_retried", "Change"), ("expired_and_retried", "Events"), ("expired_and_retried", "Record"),
+    ("joins", "Change"), ("joins", "Events"), ("joins", "Record"),
+    ("recovery_tutorial", "Change"), ("recovery_tutorial", "Stored"),
+)  # fmt: skip
+TO_THE_TOP = "(page) => page.scrollTo(0, 0)"  # else the line with the title lies over what is scrolled, as it should
 DRAWN = "document.querySelector('.cc-diagram .main-svg')"
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.mark.parametrize("scenario", list(QUERIES))
-def test_nothing_overlaps_or_is_cut_off_on_any_screen(fresh_tab, scenario):
-    fresh_tab.open(f"?{QUERIES[scenario]}")
-    tabs = fresh_tab.page.locator(".cc-tabs")
-    names = tabs.get_by_role("tab").all_inner_texts()
-    others = [name for name in names if name not in OVER_THE_DIAGRAM]
+def faults_of(tab: ExplorerPage, looks: Iterable[Look]) -> list[str]:
+    """The faults of the page at looks at runs, each at a size, at a step and in a tab."""
     found = []
-    for width, height in SIZES:
-        fresh_tab.page.set_viewport_size({"width": width, "height": height})
-        fresh_tab.page.wait_for_function(RESIZED)
-        for key in ("Home", "End"):
-            fresh_tab.press(key)
-            is_enough = (width, height, key) in ENOUGH
-            for name in names if scenario == "lecture" or is_enough else others:
-                tabs.get_by_text(name, exact=True).dispatch_event("click")
-                found += [f"{width}x{height}, {key}, {name}: {fault}" for fault in faults(fresh_tab.page)]
-    assert not found
+    for name, of_run in groupby(sorted(looks), key=itemgetter(0)):
+        tab.open(f"/?{QUERIES.get(name, f'scenario={name}')}")
+        for size, at_size in groupby(of_run, key=itemgetter(1)):
+            resize(tab.page, size)
+            for _, _, key, shown in at_size:
+                tab.press(key)
+                tab.page.locator(".cc-tabs").get_by_text(shown, exact=True).dispatch_event("click")
+                tab.page.locator("[data-testid=stMain]").evaluate(TO_THE_TOP)
+                where = f"{name}, {size[0]}x{size[1]}, {key}, {shown}"
+                found += [f"{where}: {fault}" for fault in faults(tab.page)]
+        tab.page.set_viewport_size({"width": 1280, "height": 720})
+    return found
 
 
-@pytest.mark.parametrize("scenario", ["deadlock", "phantom_deadlock", "token_gone"])
-def test_the_tab_that_some_workloads_have(fresh_tab, scenario):
-    fresh_tab.open(f"?scenario={scenario}")
-    fresh_tab.tab("Property")
-    found = []
-    for width, height in SIZES:
-        fresh_tab.page.set_viewport_size({"width": width, "height": height})
-        fresh_tab.page.wait_for_function(RESIZED)
-        for key in ("Home", "End"):
-            fresh_tab.press(key)
-            found += [f"{width}x{height}, {key}: {fault}" for fault in faults(fresh_tab.page, ".cc-panel")]
-    assert not found
+@pytest.mark.parametrize("scenario", QUERIES)
+def test_nothing_overlaps_or_is_cut_off_on_any_screen(tab, scenario):
+    """Every tab is seen at every size, in every run and at both ends of a run; all of these together are long."""
+    found = faults_of(tab, [look for look in LOOKS if look[0] == scenario])
+    assert set(tab.page.locator(".cc-tabs").get_by_role("tab").all_inner_texts()) == set(TABS)
+    check_none(found)
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 360)])
-def test_a_narrow_page_keeps_the_way_through_the_steps_in_sight_and_folds_its_tools(fresh_explorer, width, height):
-    page = fresh_explorer.page
-    page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_function(RESIZED)
-    step = page.get_by_role("button", name="One step on")
-    box = step.bounding_box()
-    assert box is not None and box["y"] + box["height"] <= height
-    assert not page.get_by_role("button", name="Share").is_visible()
-    page.get_by_role("button", name="Menu", exact=True).click()
-    assert page.get_by_role("button", name="Share").is_visible()
-    page.keyboard.press("Escape")
-    assert not page.get_by_role("button", name="Share").is_visible()
-    assert page.evaluate("document.activeElement.className") == "cc-unfold"
+@pytest.mark.long("every tab of Explore at every size")
+@pytest.mark.parametrize("scenario", QUERIES)
+def test_in_every_tab_at_every_size_nothing_overlaps(tab, scenario):
+    check_none(faults_of(tab, product([scenario], SIZES, KEYS, TABS)))
+
+
+def test_nor_in_tabs_and_parts_that_only_some_runs_have(tab):
+    """Each on a phone, and at another size."""
+    sizes = [(SIZES[0], SIZES[1 + number % (len(SIZES) - 1)]) for number in range(len(SPECIAL))]
+    looks = [(name, size, "End", shown) for (name, shown), own in zip(SPECIAL, sizes, strict=True) for size in own]
+    check_none(faults_of(tab, looks))
+
+
+@pytest.mark.long("every tab of Explore at every size")
+def test_nor_in_those_at_every_size(tab):
+    check_none(faults_of(tab, [(name, *how, shown) for name, shown in SPECIAL for how in product(SIZES, KEYS)]))
+
+
+def test_a_narrow_page_keeps_the_way_through_the_steps_in_sight_and_folds_its_tools(explorer):
+    page = explorer.page
+    for width, height in SIZES[:2]:
+        resize(page, (width, height))
+        box = page.get_by_role("button", name="One step on").bounding_box()
+        assert box is not None and box["y"] + box["height"] <= height, width
+        assert not page.get_by_role("button", name="Share").is_visible(), width
+        page.get_by_role("button", name="Menu", exact=True).click()
+        assert page.get_by_role("button", name="Share").is_visible(), width
+        page.keyboard.press("Escape")
+        assert not page.get_by_role("button", name="Share").is_visible(), width
+        assert page.evaluate("document.activeElement.className") == "cc-unfold", width
 
 
 CLICKED_AND_ESCAPED = """async () => {
@@ -75,22 +101,21 @@ CLICKED_AND_ESCAPED = """async () => {
   button.focus();
   button.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 1 }));
   document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
-  await new Promise((done) => setTimeout(done, 50));
+  await new Promise((done) => setTimeout(done)); // begun after the one in which the button would lose the focus
   return [button.getAttribute("aria-expanded"), document.activeElement.className];
 }"""
 
 
-def test_escape_right_after_a_click_gives_the_focus_back_for_good(fresh_explorer):
+def test_escape_right_after_a_click_gives_the_focus_back_for_good(explorer):
     """A button that was clicked loses the focus a moment later; what Escape gives back then, it does not lose."""
-    page = fresh_explorer.page
-    page.set_viewport_size({"width": 640, "height": 360})
-    page.wait_for_function(RESIZED)
+    page = explorer.page
+    resize(page, (640, 360))
     assert page.evaluate(CLICKED_AND_ESCAPED) == ["false", "cc-unfold"]
 
 
-def test_a_picture_that_was_kept_from_its_new_size_is_drawn_once_more(fresh_explorer):
+def test_a_picture_that_was_kept_from_its_new_size_is_drawn_once_more(explorer):
     """A step that is drawn in the same moment may leave the picture as it was, while Plotly knows of the new size."""
-    page = fresh_explorer.page
+    page = explorer.page
     page.evaluate("""() => {
       const { relayout } = Plotly;
       Plotly.relayout = (node, update) => {
@@ -104,8 +129,8 @@ def test_a_picture_that_was_kept_from_its_new_size_is_drawn_once_more(fresh_expl
     page.wait_for_function(RESIZED)
 
 
-def test_the_wheel_scrolls_a_page_that_scrolls_and_zooms_one_that_does_not(fresh_explorer):
-    page = fresh_explorer.page
+def test_the_wheel_scrolls_a_page_that_scrolls_and_zooms_one_that_does_not(explorer):
+    page = explorer.page
     zoomed = page.locator(".cc-diagram[data-zoomed]")
     main = "document.querySelector('[data-testid=stMain]')"
     page.set_viewport_size({"width": 640, "height": 360})
@@ -174,7 +199,7 @@ def test_a_swipe_steps_and_a_finger_scrolls(phone):
     leave = '.cc-keys [data-key="escape"]'
     phone.page.tap(leave)
     try:
-        phone.page.wait_for_selector(".cc:not([data-presenting])", timeout=5_000)
+        phone.page.wait_for_selector(".cc:not([data-presenting])", timeout=patience_ms(5))
     except NotInTime:  # while a slow browser lays out the step, a tap may end the swipe instead of being one
         phone.page.tap(leave)
         phone.page.wait_for_selector(".cc:not([data-presenting])")

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from itertools import groupby, product
+from operator import itemgetter
 
 import pytest
 
 from pipeline.store.examples import ENSEMBLE
 from sim.document import library
-from tests.e2e.conftest import ExplorerPage, serving
-from tests.e2e.layout import RESIZED, SIZES, faults
-from tests.tools import check_none
+from tests.e2e.conftest import serving
+from tests.e2e.layout import PAGE_RESIZED, SIZES, faults, resize, sized
+from tests.tools import check_none, pairs
 
 CHART = ".st-key-cut-chart .main-svg"
-DRAWN = """(plot) => {
-  const drawn = document.querySelector(plot);
-  const room = drawn?.closest("[class*=st-key-cut-]").parentElement;
-  return drawn && Math.abs(drawn.clientWidth - room.clientWidth) < 3 && drawn.clientHeight <= room.clientHeight;
-}"""
-
-WITHIN = """(selector) => {
-  const { left, top, right, bottom } = document.querySelector(selector).getBoundingClientRect();
+WITHIN = """() => {
+  const { left, top, right, bottom } = document.querySelector("[data-testid=stPopoverBody]").getBoundingClientRect();
   return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
 }"""  # it follows its button a moment after the page is resized
-
-NARROWED = """() => {
-  const main = document.querySelector("[data-testid=stMain]");
-  return main.scrollWidth <= main.clientWidth; // the table is drawn anew a moment after the page is resized
-}"""
 
 
 # For each row of cards of the gallery: their heights, and how far below each other their buttons end.
@@ -45,38 +35,39 @@ UNEVEN = """() => {
 }"""
 
 
-def check_every_screen(tab: ExplorerPage, what: str) -> None:
+def views_of_ensembles(page, looks):
+    """The faults of the charts of an ensemble, each at a size."""
     found = []
-    for width, height in SIZES:
-        tab.page.set_viewport_size({"width": width, "height": height})
-        tab.page.wait_for_function(DRAWN, arg=CHART)
-        found += [f"{what} at {width}x{height}: {fault}" for fault in faults(tab.page)]
-    check_none(found)
-
-
-@pytest.fixture
-def visit(fresh_tab) -> Iterator[ExplorerPage]:
-    yield fresh_tab
-    fresh_tab.page.set_viewport_size({"width": 1280, "height": 720})
-
-
-def test_the_views_of_an_ensemble(visit):
-    page = visit.page
-    page.goto(f"{visit.url}/ensembles")
-    for view in ("Time taken", "Heat map", "Slowest process"):
-        page.set_viewport_size({"width": 1280, "height": 720})
+    for view, of_view in groupby(looks, key=itemgetter(0)):
         page.get_by_role("radio", name=view).click()
         page.locator(CHART).first.wait_for()
-        check_every_screen(visit, view)
+        found += [f"{view} at {fault}" for fault in sized(page, [size for _, size in of_view], drawn=PAGE_RESIZED)]
+        resize(page, (1280, 720), PAGE_RESIZED)
+    return found
+
+
+VIEWS = ("Time taken", "Heat map", "Slowest process")
+
+
+def test_the_views_of_an_ensemble_and_what_saves_a_chart(fresh_tab):
+    page = fresh_tab.page
+    page.goto(f"{fresh_tab.url}/ensembles")
+    looks = [(view, size) for number, view in enumerate(VIEWS) for size in SIZES[number % 2 :: 2]]
+    found = views_of_ensembles(page, looks)
     page.get_by_role("button", name="Save chart").click()
     page.get_by_role("button", name="Save SVG").wait_for()
-    found = []
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
+    for size in SIZES:
+        resize(page, size, PAGE_RESIZED)
         page.get_by_role("button", name="Save chart").scroll_into_view_if_needed()
-        page.wait_for_function(WITHIN, arg="[data-testid=stPopoverBody]")
-        found += [f"Save chart at {width}x{height}: {fault}" for fault in faults(page, "[data-testid=stPopoverBody]")]
+        page.wait_for_function(WITHIN)
+        found += [f"Save chart at {size}: {fault}" for fault in faults(page, "[data-testid=stPopoverBody]")]
     check_none(found)
+
+
+@pytest.mark.long("every view of every page at every size")
+def test_every_view_of_an_ensemble_on_every_screen(fresh_tab):
+    fresh_tab.page.goto(f"{fresh_tab.url}/ensembles")
+    check_none(views_of_ensembles(fresh_tab.page, product(VIEWS, SIZES)))
 
 
 EVERY_RUN = {  # what is told when the page has drawn it
@@ -86,29 +77,38 @@ EVERY_RUN = {  # what is told when the page has drawn it
     "scenario=termination": ".cut-states[data-ready]",
     "scenario=overlapping": CHART,
 }
+SHOWN = {"States": None, "Checks": ".cut-fields", "Snapshots": ".cut-wide, .cut-told"}
 
 
+def every_run(tab, looks):
+    """The faults of the views of a system's runs, each at a size."""
+    found, page = [], tab.page
+    for query, of_query in groupby(sorted(looks), key=itemgetter(0)):
+        page.goto(f"{tab.url}/every-run?{query}")
+        page.locator(EVERY_RUN[query]).first.wait_for()
+        for view, of_view in groupby(of_query, key=itemgetter(1)):
+            page.get_by_role("radio", name=view).click()
+            page.locator(SHOWN[view] or EVERY_RUN[query]).first.wait_for()
+            sizes = [size for *_, size in of_view]
+            found += [f"{query}, {view} at {fault}" for fault in sized(page, sizes, drawn=PAGE_RESIZED)]
+            page.set_viewport_size({"width": 1280, "height": 720})
+    return found
+
+
+def test_every_run_in_each_view(fresh_tab):
+    check_none(every_run(fresh_tab, pairs(EVERY_RUN, SHOWN, SIZES)))
+
+
+@pytest.mark.long("every view of every page at every size")
 @pytest.mark.parametrize("query", EVERY_RUN)
-def test_every_run_in_each_view(visit, query):
-    page, found = visit.page, []
-    page.goto(f"{visit.url}/every-run?{query}")
-    page.locator(EVERY_RUN[query]).first.wait_for()
-    for view, shown in (("States", EVERY_RUN[query]), ("Checks", ".cut-fields"), ("Snapshots", ".cut-wide, .cut-told")):
-        page.get_by_role("radio", name=view).click()
-        page.locator(shown).first.wait_for()
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_function(NARROWED)
-            if shown == CHART:
-                page.wait_for_function(DRAWN, arg=CHART)
-            found += [f"{view} at {width}x{height}: {fault}" for fault in faults(page)]
-    check_none(found)
+def test_every_run_in_each_view_on_every_screen(fresh_tab, query):
+    check_none(every_run(fresh_tab, product([query], SHOWN, SIZES)))
 
 
-def test_the_cards_of_the_gallery(visit):
+def test_the_cards_of_the_gallery(tab):
     """In a row all cards are equally high, with their buttons on one line; a last row may be shorter."""
-    page = visit.page
-    visit.open("/?scenario=lecture")
+    page = tab.page
+    tab.open("/?scenario=lecture")
     page.get_by_role("button", name="Scenarios").click()
     cards = len(library.names())
     page.wait_for_function(
@@ -116,7 +116,7 @@ def test_the_cards_of_the_gallery(visit):
     )
     found = []
     for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
+        resize(page, (width, height))
         told = page.evaluate(UNEVEN)
         assert told["cards"] == cards and (width < 600) == (told["rows"] == cards)
         found += [f"{width}x{height}: the row at {row} has cards of {sizes}" for row, sizes in told["uneven"]]
@@ -124,23 +124,22 @@ def test_the_cards_of_the_gallery(visit):
     check_none(found)
 
 
-def test_a_log_and_its_cut(visit):
-    visit.open("/traces")
+def test_a_log_and_its_cut(fresh_tab):
+    fresh_tab.open("/traces")
     found = []
-    for width, height in SIZES:
-        visit.page.set_viewport_size({"width": width, "height": height})
-        visit.page.wait_for_function(RESIZED)
-        for tab in ("Ask", "Events", "Lattice", "Cut"):
-            visit.tab(tab)
-            found += [f"{tab} at {width}x{height}: {fault}" for fault in faults(visit.page)]
+    for size in SIZES:
+        resize(fresh_tab.page, size)
+        for name in ("Ask", "Events", "Lattice", "Cut"):
+            fresh_tab.tab(name)
+            found += [f"{name} at {size}: {fault}" for fault in faults(fresh_tab.page)]
     check_none(found)
 
 
-def test_two_entries_of_the_history_side_by_side(visit, tmp_path, monkeypatch):
+def test_two_entries_of_the_history_side_by_side(fresh_tab, tmp_path, monkeypatch):
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
     for name in ("bank-2026-11-22-0915", "bank-2026-11-22-1120"):
         shutil.copytree(ENSEMBLE, tmp_path / "data" / name)
-    page = visit.page
+    page, found = fresh_tab.page, []
     with serving("app.py", tmp_path / "server.log") as (url, _):
         page.goto(f"{url}/history")
         table = page.get_by_test_id("stDataFrame")
@@ -148,11 +147,7 @@ def test_two_entries_of_the_history_side_by_side(visit, tmp_path, monkeypatch):
         for row, told in ((52, "Open in Ensembles"), (87, "Both were asked for the same")):
             table.locator(".dvn-scroller").click(position={"x": 18, "y": row})
             page.get_by_text(told).wait_for()
-            found = []
-            for width, height in SIZES:
-                page.set_viewport_size({"width": width, "height": height})
-                page.wait_for_function(NARROWED)
-                found += [f"{told} at {width}x{height}: {fault}" for fault in faults(page)]
-            check_none(found)
-            page.set_viewport_size({"width": 1280, "height": 720})
+            found += [f"{told} at {fault}" for fault in sized(page, SIZES, drawn=PAGE_RESIZED)]
+            resize(page, (1280, 720), PAGE_RESIZED)
         page.goto("about:blank")
+    check_none(found)

@@ -1,20 +1,25 @@
-"""The page Live: a real cluster in a real browser; it is watched, acted on, killed in parts, and looked back at."""
+"""The page Live: a real cluster in a real browser; it is watched, acted on, killed in parts, and looked back at.
+
+What it costs is the cluster, so one cluster is taken through a whole lecture; what only shows after seconds is long.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import cycle
 
 import pytest
 
 from tests.e2e.conftest import ExplorerPage
-from tests.e2e.layout import RESIZED, SIZES, faults
-from tests.e2e.test_accessibility import SCHEMES, issues
+from tests.e2e.layout import RESIZED, SIZES, sized
+from tests.e2e.test_accessibility import SCHEMES, issues, of_theme
 from tests.tools import check_none
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
+IS_FRAME = re.compile("/live/frames/")  # the address of what the page asks for twice a second
 FORM = ".st-key-live-start button"
-PATIENCE_MS = 60_000  # until something has happened that takes a cluster a second or two
 
 
 class Live:
@@ -43,7 +48,7 @@ class Live:
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def until_state(self, state: str) -> None:
-        self.page.wait_for_selector(f".cc-live[data-state={state}]", timeout=PATIENCE_MS)
+        self.page.wait_for_selector(f".cc-live[data-state={state}]")
 
     def snapshots(self) -> list[str]:
         """What the list says of each, the newest first."""
@@ -52,17 +57,17 @@ class Live:
     def until_snapshot(self, words: str, count: int | None = None) -> str:
         """Wait until the newest snapshot is so; and until there are so many."""
         first = self.page.locator(".cc-live-snapshots li").first
-        first.filter(has_text=words).wait_for(timeout=PATIENCE_MS)
+        first.filter(has_text=words).wait_for()
         if count is not None:
             assert len(self.snapshots()) == count
         return str(first.inner_text())
 
     def until_all_run(self, life: int) -> None:
         told = self.page.locator(".cc-live-nodes li").filter(has_text=re.compile(rf"runs\s*life {life}"))
-        told.nth(3).wait_for(timeout=PATIENCE_MS)
+        told.nth(3).wait_for()
 
     def until_said(self, words: str) -> None:
-        self.page.locator(".cc-live-said").filter(has_text=words).wait_for(timeout=PATIENCE_MS)
+        self.page.locator(".cc-live-said").filter(has_text=words).wait_for()
 
     def end_shown(self) -> float:
         """The time at the end of the diagram, in seconds."""
@@ -72,15 +77,6 @@ class Live:
 @pytest.fixture
 def live(fresh_tab: ExplorerPage) -> Iterator[Live]:
     yield from watched(fresh_tab)
-
-
-@pytest.fixture
-def live_with_data(contexts, app_with_data) -> Iterator[Live]:
-    """In an app with a data root of its own, for what is kept there."""
-    tab = ExplorerPage(contexts["light"].new_page(), app_with_data)
-    yield from watched(tab)
-    tab.page.close()
-    check_none(tab.trouble.found)
 
 
 def watched(tab: ExplorerPage) -> Iterator[Live]:
@@ -112,58 +108,66 @@ def test_a_node_is_killed_while_a_snapshot_runs_and_the_next_one_is_complete(liv
     live.until_said("P1 has ended, so everybody goes back to snap-0002.")
 
 
-def test_the_cut_appears_and_the_stretch_goes_to_explore_with_it(live):
-    live.page.keyboard.press("s")
-    live.until_snapshot("complete")
-    live.page.wait_for_function("""() => document.querySelector(".cc-live .cc-diagram").data.some(
-      ({ meta, visible }) => visible !== false && meta?.bends && meta?.snapshots)""")
-    live.press("Pause")
-    live.press("Open in Explore")
-    live.page.wait_for_selector(".cc[data-scene=live][data-ready=true]", timeout=PATIENCE_MS)
-    live.page.keyboard.press("End")
-    live.tab.tab("Record")
-    card = live.page.locator(".cc-card:not([hidden])")
-    assert "complete" in card.inner_text() and "snap-0001" in card.inner_text()
-    live.tab.tab("Cut")
-    live.page.get_by_text("This cut is consistent").wait_for()
-    live.tab.tab("Lattice")
-    live.page.get_by_text("cuts are consistent").wait_for()
-    assert live.page.locator(".cc-lattice-plot .points path").count() > 10
-    live.tab.tab("Proof")
-    live.page.get_by_text("The snapshot state: all white actions are done, and no red one.").wait_for()
-
-
-def test_a_stretch_with_a_recovery_goes_to_explore_without_what_was_taken_back(live):
-    live.press("Take a snapshot")
-    live.until_snapshot("complete")
-    live.press("Kill P2")
-    live.until_all_run(life=2)
-    live.press("Pause")
-    live.press("Open in Explore")
-    live.page.wait_for_selector(".cc[data-scene=live][data-ready=true]", timeout=PATIENCE_MS)
-    live.page.keyboard.press("End")
-    card = live.page.locator(".cc-card:not([hidden])")
-    card.filter(has_text="snap-0001").filter(has_text="complete").wait_for()
-    live.tab.tab("Story")
-    live.page.get_by_text("A recovery has taken some events back. They are left out").first.wait_for()
-
-
-def test_a_stretch_goes_to_traces(live_with_data):
-    live = live_with_data
-    live.page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 3")
-    live.press("To Traces")
-    live.page.wait_for_selector(".cc[data-log][data-ready=true]", timeout=PATIENCE_MS)
-    assert live.page.locator(".cc-title").inner_text().startswith("Live, ")
-
-
-def test_one_looks_back_and_follows_again(live):
+def test_a_lecture_with_a_cluster(live, contexts):
+    """It is presented, watched by somebody else, presses and menus act on it, and it is looked back at."""
     page = live.page
-    page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 4")
-    page.get_by_label("Seconds in the diagram").select_option("2 s")
-    page.locator("body").press(" ")
+    other = Live(ExplorerPage(contexts["dark"].new_page(), live.tab.url))
+    other.open()
+    other.until_state("running")
+    killed_by_the_menu_of_its_line(live)
+    presented(live)
+    live.page.wait_for_function("""() => document.querySelector(".cc-live .cc-diagram").data.some(
+      ({ meta, visible }) => visible !== false && meta?.bends && meta?.snapshots)""")  # its cut
+    page.get_by_label("Channel", exact=True).select_option("All to P2")
+    live.press("Sever")
+    live.until_said("P1->P2, P3->P2 and P4->P2 are severed")
+    live.press("Mend")
+    live.until_said("P1->P2, P3->P2 and P4->P2 are mended")
+    looked_back(live)
+    live.press("Take a snapshot")
+    for own in (live, other):
+        newest = own.page.locator(".cc-live-snapshots li").first
+        newest.filter(has_text="snap-0002").filter(has_text="complete").wait_for()
+    found = on_every_screen(live, "running", SIZES[::3])
+    live.press("Stop")
+    other.until_state("ended")
+    assert not other.page.get_by_role("button", name="Kill P1").is_visible()
+    check_none([*found, *issues(other.tab, "dark, ended", **of_theme("dark")), *other.tab.trouble.found])
+    other.page.close()
+    live.until_state("ended")
+    check_none([*on_every_screen(live, "ended", SIZES), *issues(live.tab, "light, ended")])
+
+
+def presented(live: Live) -> None:
+    """The presenter view, in which a snapshot is taken by key."""
+    page = live.page
+    page.keyboard.press("p")
+    page.wait_for_selector(".cc-live[data-presented]")
+    page.wait_for_function("() => document.querySelector('.cc-live .cc-diagram .main-svg').clientHeight > 350")
+    page.wait_for_function(RESIZED)
+    assert page.locator(".cc-live-panel").is_hidden()
+    page.keyboard.press("s")
+    live.until_said("is complete")
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".cc-live:not([data-presented])")
+    assert live.until_snapshot("complete")
+
+
+def looked_back(live: Live) -> None:
+    """The diagram stands still while the cluster runs on, goes back by a key, and follows again."""
+    page = live.page
+    page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 3")
+    seconds = page.get_by_label("Seconds in the diagram")
+    usual = seconds.input_value()
+    seconds.select_option("2 s")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press(" ")
     page.wait_for_selector(".cc-live:not([data-follows])")
     paused = live.end_shown()
-    page.wait_for_timeout(1500)
+    with page.expect_response(IS_FRAME):
+        pass
+    with page.expect_response(IS_FRAME):  # the first one has been shown by then
+        pass
     assert live.end_shown() == paused, "it stands still"
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(
@@ -179,11 +183,66 @@ def test_one_looks_back_and_follows_again(live):
     page.wait_for_function(
         "(at) => parseFloat(document.querySelector('.cc-live-position').textContent) > at", arg=paused + 1
     )
+    seconds.select_option(usual)
 
 
-def test_a_severed_channel_lets_a_snapshot_expire_until_it_is_mended(live):
+ON_LINE = """(part) => {
+  const plot = document.querySelector(".cc-live .cc-diagram");
+  const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+  return [box.left + xaxis._offset + part * xaxis._length, box.top + yaxis._offset + yaxis.d2p(2)];
+}"""
+
+
+def killed_by_the_menu_of_its_line(live: Live) -> None:
+    """A click on the line opens the menu, but where an event lies just then: that is another click."""
     page = live.page
-    page.get_by_label("Channel", exact=True).select_option("All to P2")
+    page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 2")
+    entry, parts = page.get_by_role("menuitem", name="Snapshot from P3"), cycle((0.5, 0.43, 0.57, 0.36))
+
+    def opens() -> bool:
+        page.mouse.click(*page.evaluate(ON_LINE, next(parts)))
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return bool(entry.is_visible())
+
+    until(opens, "a click on the line opens its menu")
+    page.get_by_role("menuitem", name="Kill P3").click()
+    live.until_all_run(life=2)
+
+
+def on_every_screen(live: Live, state: str, sizes) -> list[str]:
+    """The faults of the page at these sizes; it has its usual size again."""
+    found = [f"{state} {fault}" for fault in sized(live.page, sizes)]
+    live.page.set_viewport_size({"width": 1280, "height": 720})
+    live.page.wait_for_function(RESIZED)
+    return found
+
+
+def test_a_stretch_with_a_recovery_goes_to_explore_with_its_cut_and_without_what_was_taken_back(live):
+    page, tab = live.page, live.tab
+    page.keyboard.press("s")
+    live.until_snapshot("complete")
+    live.press("Kill P2")
+    live.until_all_run(life=2)
+    live.press("Pause")
+    live.press("Open in Explore")
+    page.wait_for_selector(".cc[data-scene=live][data-ready=true]")
+    page.keyboard.press("End")
+    tab.tab("Record")
+    page.locator(".cc-card:not([hidden])").filter(has_text="snap-0001").filter(has_text="complete").wait_for()
+    tab.tab("Cut")
+    page.get_by_text("This cut is consistent").wait_for()
+    tab.tab("Lattice")
+    page.get_by_text("cuts are consistent").wait_for()
+    assert page.locator(".cc-lattice-plot .points path").count() > 10
+    tab.tab("Proof")
+    page.get_by_text("The snapshot state: all white actions are done, and no red one.").wait_for()
+    tab.tab("Story")
+    page.get_by_text("A recovery has taken some events back. They are left out").first.wait_for()
+
+
+@pytest.mark.long("a snapshot of a live cluster that expires after its five seconds")
+def test_a_severed_channel_lets_a_snapshot_expire_until_it_is_mended(live):
+    live.page.get_by_label("Channel", exact=True).select_option("All to P2")
     live.press("Sever")
     live.until_said("P1->P2, P3->P2 and P4->P2 are severed")
     live.press("Take a snapshot")
@@ -194,64 +253,16 @@ def test_a_severed_channel_lets_a_snapshot_expire_until_it_is_mended(live):
     live.until_snapshot("complete")
 
 
-def test_somebody_else_watches_the_same_cluster(live, contexts):
-    other = Live(ExplorerPage(contexts["dark"].new_page(), live.tab.url))
-    other.open()
-    other.until_state("running")
-    live.press("Take a snapshot")
-    assert other.until_snapshot("complete").split()[0] == live.until_snapshot("complete").split()[0]
-    live.press("Stop")
-    other.until_state("ended")
-    assert not other.page.get_by_role("button", name="Kill P1").is_visible()
-    check_none(other.tab.trouble.found)
-    other.page.close()
-
-
-def test_the_line_of_a_process_has_a_menu(live):
-    page = live.page
-    page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 2")
-    at = page.evaluate("""() => {
-      const plot = document.querySelector(".cc-live .cc-diagram");
-      const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
-      return [box.left + xaxis._offset + 0.5 * xaxis._length, box.top + yaxis._offset + yaxis.d2p(2)];
-    }""")
-    page.mouse.click(*at)
-    page.get_by_role("menuitem", name="Snapshot from P3").wait_for()
-    page.get_by_role("menuitem", name="Kill P3").click()
-    live.until_all_run(life=2)
-
-
-def test_the_presenter_view(live):
-    page = live.page
-    page.keyboard.press("p")
-    page.wait_for_selector(".cc-live[data-presented]")
-    page.wait_for_function("() => document.querySelector('.cc-live .cc-diagram .main-svg').clientHeight > 350")
-    page.wait_for_function(RESIZED)
-    assert page.locator(".cc-live-panel").is_hidden()
-    page.keyboard.press("s")
-    live.until_said("is complete")
-    page.keyboard.press("Escape")
-    page.wait_for_selector(".cc-live:not([data-presented])")
-    assert live.until_snapshot("complete")
-
-
+@pytest.mark.long("the page Live with a recovery at every size, in both themes")
 @pytest.mark.parametrize("color_scheme", SCHEMES)
 def test_on_every_screen(live, color_scheme):
     """What is there when the cluster is over stays as it is, so it can be looked at closely."""
-    page = live.page
     live.press("Take a snapshot")
     live.until_snapshot("complete")
     live.press("Kill P2")
     live.until_all_run(life=2)
-    found = []
-    for state in ("running", "ended"):
-        if state == "ended":
-            page.set_viewport_size({"width": 1280, "height": 720})
-            live.press("Stop")
-            live.until_state("ended")
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_function(RESIZED)
-            found += [f"{state} {width}x{height}: {fault}" for fault in faults(page)]
-    page.set_viewport_size({"width": 1280, "height": 720})
+    found = on_every_screen(live, "running", SIZES)
+    live.press("Stop")
+    live.until_state("ended")
+    found += on_every_screen(live, "ended", SIZES)
     check_none(found + issues(live.tab, color_scheme))

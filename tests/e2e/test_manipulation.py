@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
-from tests.e2e.hand import ZOOM
+from tests.e2e.hand import STILL, ZOOM
 
 LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
 LECTURE_CHANNELS = {"C21": "<H->D>"} | dict.fromkeys(["C12", "C13", "C23", "C31", "C32"], "<empty>")
@@ -23,46 +21,36 @@ def test_marker_dragged_beyond_j_lets_j_into_the_record(hand):
     assert len(hand.edits()) == 1
 
 
-def test_message_dragged_before_the_one_in_front_meets_a_barrier(hand):
+def test_a_dragged_message_meets_a_barrier_or_pushes_those_behind_it(hand):
     assert hand.drag(MARKER_21, 0, 850, drop=False) == "waits behind H->D until 873"
     assert hand.page.locator(".cc-preview .cc-wall").count() == 1
     hand.drop()
     assert hand.told(MARKER_21).startswith("arrives at 873")
     assert "waits behind H->D" in hand.page.get_by_role("alert").inner_text()
     assert hand.explorer.record() == LECTURE
-
-
-def test_message_dragged_later_pushes_those_behind_it(hand):
+    hand.page.keyboard.press("Control+z")
+    hand.settle()
     assert "marker S1 must wait behind it" in hand.drag(H_TO_D, 0, 1020, drop=False)
     assert hand.page.locator(".cc-preview line.cc-pushed").count() == 1
     hand.drop()
     assert hand.told(MARKER_21).split(",")[0] == hand.told(H_TO_D).split(",")[0]
 
 
-def test_no_message_arrives_before_it_is_sent(hand):
+def test_no_message_arrives_before_it_is_sent_and_events_and_starts_are_dragged_along_their_lines(hand):
     assert hand.drag(MARKER_13, 2, 340) == "arrives at 492"
     assert hand.told(MARKER_13) == "arrives at 492, sent at 492"
-
-
-def test_event_is_dragged_along_its_line(hand):
     assert hand.drag("Time of event C at P1", 0, 600).startswith("at 60")
     assert hand.told("Time of event C at P1").startswith("at 60")
-    assert len(hand.edits()) == 1
-
-
-def test_start_of_a_snapshot_is_dragged_before_b(hand):
+    assert len(hand.edits()) == 2
     hand.drag("Start of snapshot S1 at P1", 0, 370)
     assert hand.explorer.record()[0]["P1"] == "{A}"
 
 
-def test_dropping_where_it_began_is_no_edit(hand):
+def test_dropping_where_it_began_is_no_edit_nor_is_a_drag_that_escape_cancels(hand):
     hand.drag(MARKER_13, 2, 800, drop=False)
     hand.mouse.move(*hand.at(2, 529))
     hand.drop()
     assert hand.edits() == []
-
-
-def test_escape_cancels_a_drag(hand):
     hand.drag(MARKER_13, 2, 800, drop=False)
     hand.page.keyboard.press("Escape")
     assert not hand.page.locator(".cc-preview").is_visible()
@@ -90,7 +78,7 @@ def test_drag_when_time_runs_to_the_right(hand):
     assert states["P3"] == "{I, J}"
 
 
-def test_zoom_and_the_diagrams_node_survive_a_drag(hand):
+def test_zoom_and_the_diagrams_node_survive_a_drag_and_the_wheel_zooms_over_a_handle_too(hand):
     whole = hand.zoom()
     hand.page.evaluate("document.querySelector('.cc-diagram').markedByTest = true")
     hand.mouse.move(*hand.at(1.5, 800))
@@ -103,9 +91,7 @@ def test_zoom_and_the_diagrams_node_survive_a_drag(hand):
     assert hand.page.evaluate("document.querySelector('.cc-diagram').markedByTest === true")
     hand.page.locator(".cc-diagram .nsewdrag").dblclick(position={"x": 60, "y": 300})
     hand.page.wait_for_function(f"{ZOOM} !== {zoomed!r}")
-
-
-def test_wheel_over_a_handle_zooms(hand):
+    hand.page.evaluate(STILL)
     whole = hand.zoom()
     hand.handle(H_TO_D).hover()
     hand.mouse.wheel(0, -100)
@@ -138,7 +124,7 @@ def test_undo_and_redo_by_keys(hand):
     assert hand.told(MARKER_13) == moved
 
 
-def test_hundred_quick_nudges_add_up(hand):
+def test_of_quick_nudges_and_drags_none_is_lost(hand):
     label = "Arrival of E->K on C13"
     hand.handle(label).evaluate(
         """(handle) => {
@@ -149,9 +135,8 @@ def test_hundred_quick_nudges_add_up(hand):
     hand.settle()
     assert hand.told(label) == "arrives at 2075, sent at 1003"
     assert len(hand.edits()) == 100
-
-
-def test_quick_drags_lose_none(hand):
+    hand.explorer.edit("Reset")
+    hand.settle()
     hand.handle(MARKER_13).evaluate(
         """(handle) => {
           const point = (type, target, clientX, clientY) => target.dispatchEvent(
@@ -171,15 +156,13 @@ def test_quick_drags_lose_none(hand):
     assert float(hand.told(MARKER_13).split()[2].rstrip(",")) > 630, "each drag began where the one before had ended"
 
 
-def test_hold_and_release_from_the_toolbar(hand):
+def test_hold_and_release_from_the_toolbar_which_lies_within_the_diagram_and_off_the_head(hand):
     toolbar = hand.toolbar(H_TO_D)
     hand.press(toolbar.get_by_role("button", name="Hold"))
     assert hand.told(H_TO_D) == "held, never arrives, sent at 736"
     hand.press(toolbar.get_by_role("button", name="Release"))
     assert hand.told(H_TO_D) == "arrives at 1075, sent at 736", "let go at the time of the step, it arrives then"
-
-
-def test_toolbar_lies_within_the_diagram_and_off_the_head(hand):
+    hand.page.keyboard.press("Escape")
     toolbar = hand.toolbar("Arrival of E->K on C13")
     box, stage = toolbar.bounding_box(), hand.page.locator(".cc-diagram").bounding_box()
     head = hand.at(2, 1075)
@@ -189,7 +172,7 @@ def test_toolbar_lies_within_the_diagram_and_off_the_head(hand):
     assert not inside
 
 
-def test_toolbar_by_keyboard_gives_the_focus_back(hand):
+def test_toolbar_and_delete_by_keyboard_and_the_focus_comes_back(hand):
     hand.handle(H_TO_D).focus()
     hand.page.keyboard.press("Enter")
     toolbar = hand.page.locator(".cc-toolbar")
@@ -201,6 +184,10 @@ def test_toolbar_by_keyboard_gives_the_focus_back(hand):
     hand.page.keyboard.press("Escape")
     assert not toolbar.is_visible()
     assert hand.handle(H_TO_D).evaluate("(handle) => handle === document.activeElement")
+    hand.handle("Time of event C at P1").focus()
+    hand.page.keyboard.press("Delete")
+    hand.settle()
+    assert hand.handle("Time of event C at P1").count() == 0
 
 
 def test_script_line_is_edited_and_deleted(hand):
@@ -219,27 +206,20 @@ def test_script_line_is_edited_and_deleted(hand):
     assert len(hand.edits()) == 2
 
 
-def test_delete_key_removes_an_event(hand):
-    hand.handle("Time of event C at P1").focus()
-    hand.page.keyboard.press("Delete")
-    hand.settle()
-    assert hand.handle("Time of event C at P1").count() == 0
-
-
-@pytest.mark.parametrize(("entry", "steps"), [("Send to P2", 2), ("Internal event", 1)])
-def test_menu_of_a_line_adds_to_it(hand, entry, steps):
-    before = hand.explorer.last
-    hand.mouse.click(*hand.at(0, 560))
-    menu = hand.page.get_by_role("menu", name=re.compile("Add to P1 at 56"))
-    assert menu.get_by_role("menuitem").count() == 8
-    hand.press(menu.get_by_role("menuitem", name=entry))
-    assert hand.explorer.last == before + steps
-    assert len(hand.edits()) == 1
-
-
-def test_menu_of_a_line_starts_a_snapshot(hand):
+def test_menu_of_a_line_adds_to_it_and_starts_a_snapshot(hand):
+    for entry, steps in (("Send to P2", 2), ("Internal event", 1)):
+        before = hand.explorer.last
+        hand.mouse.click(*hand.at(0, 560))
+        menu = hand.page.get_by_role("menu", name=re.compile("Add to P1 at 56"))
+        assert menu.get_by_role("menuitem").count() == 8
+        hand.press(menu.get_by_role("menuitem", name=entry))
+        assert hand.explorer.last == before + steps
+        assert len(hand.edits()) == 1
+        hand.explorer.edit("Undo")
+        hand.settle()
     hand.mouse.click(*hand.at(2, 640))
     hand.press(hand.page.get_by_role("menuitem", name="Start a snapshot at 64"))
+    hand.explorer.tab("Record")
     assert hand.page.get_by_role("button", name="S2").is_visible()
 
 
@@ -300,22 +280,22 @@ def test_a_run_that_waits_for_a_choice_asks_for_it_and_the_digits_choose(hand):
     assert sorted(ticks) == ["2", "3", "step 1"]
 
 
-def test_where_times_mean_nothing_no_handle_can_be_dragged(fresh_explorer):
+def test_where_times_mean_nothing_no_handle_can_be_dragged(explorer):
     text = (
         b'title = "By chance"\nprocesses = ["P1", "P2"]\n[scheduler]\nkind = "random"\n'
         b'[[script]]\nprocess = "P1"\nat = 1\nto = "P2"\nlabel = "m"\n'
     )
-    page = fresh_explorer.page
+    page = explorer.page
     page.get_by_role("button", name="Open file").click()
     page.locator("input[type=file]").set_input_files({"name": "own.toml", "mimeType": "text/plain", "buffer": text})
     page.get_by_role("heading", name="By chance").wait_for()
     page.get_by_role("dialog").wait_for(state="hidden")
-    fresh_explorer.press("End")
+    explorer.press("End")
     assert page.locator(".cc-handle[role=slider]").count() == 0
     page.locator(".cc-handle[data-message]").focus()
     page.keyboard.press("h")
     page.wait_for_selector(".cc:not([data-pending])")
-    assert fresh_explorer.last == 1
+    assert explorer.last == 1
 
 
 def test_a_process_crashes_by_its_line_menu_is_dragged_and_starts_again(hand):

@@ -39,7 +39,7 @@ def presented(explorer):
         explorer.page.wait_for_selector(".cc:not([data-presenting])")
 
 
-def test_nothing_but_the_diagram_the_captions_and_the_sentence(presented):
+def test_nothing_but_the_diagram_captions_and_sentence_which_keys_and_buttons_step_turn_and_leave(presented):
     root = presented.root.bounding_box()
     assert (root["x"], root["y"]) == (0, 0)
     assert presented.page.evaluate(COVERED)
@@ -50,9 +50,6 @@ def test_nothing_but_the_diagram_the_captions_and_the_sentence(presented):
     for seen in (".cc-diagram", ".cc-words", ".cc-presented"):
         assert presented.page.locator(seen).first.is_visible()
     assert presented.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-
-
-def test_keys_step_turn_and_leave(presented):
     for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", presented.last), ("Home", 0)]:
         presented.press(key)
         assert presented.step == step
@@ -67,6 +64,14 @@ def test_keys_step_turn_and_leave(presented):
     presented.press("Escape")
     presented.page.wait_for_selector(".cc:not([data-presenting])")
     assert presented.page.locator(".cc-head").is_visible()
+    presented.press("p")
+    presented.page.wait_for_selector(".cc[data-presenting]")
+    presented.press("Home")
+    page = presented.page
+    page.get_by_role("button", name="One step on").last.click()
+    assert presented.step == 1
+    page.get_by_role("button", name="One step back").last.click()
+    assert presented.step == 0  # buttons, for those without a keyboard
 
 
 def overlapping(page):
@@ -209,14 +214,6 @@ def test_a_delivery_is_chosen_there(explorer):
     page.wait_for_selector(".cc:not([data-presenting])")
 
 
-def test_buttons_step_for_those_without_a_keyboard(presented):
-    page = presented.page
-    page.get_by_role("button", name="One step on").last.click()
-    assert presented.step == 1
-    page.get_by_role("button", name="One step back").last.click()
-    assert presented.step == 0
-
-
 def opened_notes(explorer):
     with explorer.page.expect_popup() as popup:
         explorer.press("s")
@@ -260,16 +257,6 @@ def test_the_second_window_is_reached_from_the_story_and_closes_with_the_page(fr
         fresh_explorer.page.goto("about:blank")
 
 
-def test_a_blocked_second_window_is_told_in_one_sentence(presented):
-    opened = "window.ownOpen = window.open; window.open = () => null"
-    presented.page.evaluate(opened)
-    presented.press("s")
-    assert "allow pop-ups" in presented.page.get_by_role("alert").inner_text()
-    assert overlapping(presented.page) == []
-    presented.page.evaluate("window.open = window.ownOpen")
-    presented.page.get_by_role("button", name="Dismiss this message").click()
-
-
 def test_zoom_and_step_survive(explorer):
     explorer.press("ArrowRight")
     whole = explorer.page.evaluate(ZOOM)
@@ -304,7 +291,14 @@ def test_the_address_opens_it_and_a_key_typed_into_a_field_does_not(fresh_explor
     fresh_explorer.page.wait_for_function("!location.search.includes('view=present')")
 
 
-def test_a_click_opens_nothing_and_the_reminder_fades(presented):
+def test_a_blocked_second_window_is_told_a_click_opens_nothing_and_the_reminder_fades(presented):
+    opened = "window.ownOpen = window.open; window.open = () => null"
+    presented.page.evaluate(opened)
+    presented.press("s")
+    assert "allow pop-ups" in presented.page.get_by_role("alert").inner_text()
+    assert overlapping(presented.page) == []
+    presented.page.evaluate("window.open = window.ownOpen")
+    presented.page.get_by_role("button", name="Dismiss this message").click()
     presented.press("End")
     presented.page.locator(".cc-diagram .nsewdrag").click()
     assert not presented.page.locator(".cc-popup").first.is_visible()
@@ -313,16 +307,13 @@ def test_a_click_opens_nothing_and_the_reminder_fades(presented):
     assert overlapping(presented.page) == []
 
 
-def test_predicting_ends_where_presenting_begins(explorer):
+def test_predicting_ends_where_presenting_begins_and_a_question_that_comes_later_is_not_asked(explorer):
     explorer.page.get_by_role("button", name="Predict", exact=True).click()
     explorer.page.wait_for_selector(".cc[data-predicting]")
     explorer.page.get_by_role("button", name="Present", exact=True).click()
     explorer.page.wait_for_selector(".cc[data-presenting]:not([data-predicting])")
     explorer.press("Escape")
     explorer.page.wait_for_selector(".cc:not([data-presenting])")
-
-
-def test_a_question_that_comes_after_presenting_began_is_not_asked(explorer):
     press_both = """root => ["predict", "present"].forEach(tool => root.querySelector(`[data-tool=${tool}]`).click())"""
     explorer.root.evaluate(press_both)
     explorer.page.wait_for_selector(".cc[data-presenting]:not([data-pending])")

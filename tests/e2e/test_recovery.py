@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.browser
-
 SEEN = """node => node.data
   .filter(trace => trace.meta?.sign && trace.x.some(value => value !== null)).map(trace => trace.meta.sign)"""
 OF_RECOVERIES = {
@@ -16,9 +14,9 @@ BEGINS, PUT_BACK, LAST = 12, 14, 16
 
 
 @pytest.fixture
-def recovery(fresh_tab):
-    fresh_tab.open(f"/?scenario=recovery&step={BEGINS - 1}")
-    return fresh_tab
+def recovery(tab):
+    tab.open(f"/?scenario=recovery&step={BEGINS - 1}")
+    return tab
 
 
 def seen(explorer):
@@ -65,7 +63,7 @@ def test_no_cut_holds_what_is_gone(recovery):
     page = recovery.page
     recovery.press("End")
     recovery.tab("Cut")
-    handle = page.locator(".cc-cut-handle[data-lane='0']")
+    handle = page.get_by_role("slider", name="P1", exact=True)
     assert (handle.get_attribute("aria-valuemin"), handle.get_attribute("aria-valuemax")) == ("0", "1")
     page.get_by_role("button", name="As after step 16").click()
     assert page.locator(".cc-states[data-signature]").inner_text().split("\n") == [

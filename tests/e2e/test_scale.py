@@ -10,6 +10,7 @@ import pytest
 from sim.core.model import APPLICATION_KINDS
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
+from tests.e2e.conftest import ExplorerPage
 from tests.tools import check_none
 
 LONG = """
@@ -55,8 +56,8 @@ def execution() -> Execution:
 
 
 @pytest.fixture(scope="module")
-def long_page(contexts, app_url, shared_explorer) -> Iterator:
-    explorer = type(shared_explorer)(contexts["light"].new_page(), app_url)
+def long_page(contexts, app_url) -> Iterator:
+    explorer = ExplorerPage(contexts["light"].new_page(), app_url)
     explorer.open()
     open_text(explorer, LONG, "A long run")
     yield explorer
@@ -101,11 +102,12 @@ def test_ten_thousand_events_open_and_step_through_the_windows_edge(long_run, ex
     assert told.startswith(row.process)
 
 
-@pytest.mark.parametrize(
-    ("text", "process", "kind"), [("P3.77", None, None), ("", "P2", "receive"), ("p5.1", None, "send")]
-)
-def test_find_lists_what_a_search_of_the_event_table_finds(long_run, execution, text, process, kind):
-    page = long_run.page
+def test_find_lists_what_a_search_of_the_event_table_finds(long_run, execution):
+    for text, process, kind in (("P3.77", None, None), ("", "P2", "receive"), ("p5.1", None, "send")):
+        check_find(long_run.page, execution, text, process, kind)
+
+
+def check_find(page, execution, text, process, kind):
     page.keyboard.press("/")
     page.get_by_label("Find an event", exact=True).locator("visible=true").last.fill(text)
     page.locator(".cc-find").get_by_label("Process").select_option(process or "every process")
@@ -142,7 +144,7 @@ def test_enter_goes_to_what_was_found_and_selects_it(long_run, execution):
     assert long_run.page.locator(".cc-asked").count() == 0
 
 
-def test_frame_is_dragged_along_the_strip(long_run):
+def test_frame_is_dragged_along_the_strip_and_a_press_beside_it_brings_it_there(long_run):
     page = long_run.page
     track = page.locator(".cc-strip-track").bounding_box()
     y = track["y"] + track["height"] / 2
@@ -157,9 +159,6 @@ def test_frame_is_dragged_along_the_strip(long_run):
     rest(long_run)
     assert window(long_run)[0] <= long_run.step <= window(long_run)[1]
     assert abs(long_run.step - 0.6 * long_run.last) < 200
-
-
-def test_a_press_beside_the_frame_brings_it_there(long_run):
     track = long_run.page.locator(".cc-strip-track").bounding_box()
     long_run.page.mouse.click(track["x"] + track["width"] / 2, track["y"] + 20)
     rest(long_run)
@@ -215,18 +214,15 @@ def test_window_is_made_wider_and_narrower(long_run):
     rest(long_run)
 
 
-def test_a_short_run_has_no_strip(explorer):
+def test_a_short_run_has_no_strip_and_a_row_of_internal_events_is_one_bar_until_each_is_asked_for(explorer):
     assert explorer.page.locator(".cc-strip").is_hidden()
-
-
-def test_a_row_of_internal_events_is_one_bar_until_each_is_asked_for(fresh_explorer):
-    open_text(fresh_explorer, IDLE, "Mostly alone")
-    bar = fresh_explorer.page.locator(".textpoint", has_text="×40")
+    open_text(explorer, IDLE, "Mostly alone")
+    bar = explorer.page.locator(".textpoint", has_text="×40")
     assert bar.count() == 1
-    single = fresh_explorer.page.get_by_role("checkbox", name="show each of 40 internal events in 1 bar")
+    single = explorer.page.get_by_role("checkbox", name="show each of 40 internal events in 1 bar")
     single.check()
     bar.wait_for(state="detached")
-    fresh_explorer.page.get_by_role("checkbox", name="show every internal event").uncheck()
+    explorer.page.get_by_role("checkbox", name="show every internal event").uncheck()
     bar.wait_for()
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import STARTUP_S
-from tests.tools import ROOT
+from tests.e2e.conftest import is_healthy
+from tests.tools import ROOT, free_port
+from tests.waiting import until
 
 FIVE_EDITS = """() => {
   const add = [...document.querySelectorAll(".cc-additions form button")][1];
@@ -34,21 +32,22 @@ def settled(explorer, edits):
     explorer.tab("Change")
     counted = f"document.querySelectorAll('.cc-edits:not(.cc-none) li').length === {edits}"
     explorer.page.wait_for_function(f"{counted} && !{STRAIGHT_AFTER}")
-    explorer.page.wait_for_timeout(800)  # nothing comes after
+    for _ in range(2):  # what is asked for now is answered later than all edits: nothing comes after
+        explorer.turn()
     assert len(explorer.edits()) == edits
 
 
 class TestLink:
-    def test_it_opens_the_same_run_at_the_same_step(self, fresh_explorer, contexts):
-        fresh_explorer.tab("Change")
-        fresh_explorer.edit("Add")
+    def test_it_opens_the_same_run_at_the_same_step(self, explorer, contexts):
+        explorer.tab("Change")
+        explorer.edit("Add")
         for _ in range(3):
-            fresh_explorer.press("ArrowRight")
-        dialog = dialog_of(fresh_explorer)
+            explorer.press("ArrowRight")
+        dialog = dialog_of(explorer)
         link = dialog.get_by_label("Link").input_value()
         assert f"{len(link)} characters" in dialog.inner_text()
         assert link.endswith("&step=3")
-        fresh_explorer.page.keyboard.press("Escape")
+        explorer.page.keyboard.press("Escape")
         other = contexts["light"].new_page()
         other.goto(link)
         other.wait_for_selector(DRAWN)
@@ -57,24 +56,19 @@ class TestLink:
         assert other.locator(".cc-edits:not(.cc-none) li").count() == 1
         other.close()
 
-    def test_it_is_copied_and_may_open_the_presenter_view(self, fresh_explorer):
-        fresh_explorer.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        dialog = dialog_of(fresh_explorer)
+    def test_it_is_copied_says_who_can_open_it_and_its_dialog_keeps_keys_and_gives_the_focus_back(self, explorer):
+        explorer.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        dialog = dialog_of(explorer)
         dialog.get_by_label("presenter view").check()
         dialog.get_by_role("button", name="Copy").click()
         dialog.get_by_text("Copied").wait_for()
-        copied = fresh_explorer.page.evaluate("navigator.clipboard.readText()")
+        copied = explorer.page.evaluate("navigator.clipboard.readText()")
         assert copied == dialog.get_by_label("Link").input_value()
         assert copied.endswith("&view=present")
-
-    def test_it_says_that_only_this_computer_can_open_it_and_how_a_class_can(self, explorer):
-        dialog = dialog_of(explorer)
         said = dialog.locator(".cc-only-here").inner_text()
         assert said.startswith("Only this computer can open it: 127.0.0.1 means")
         assert "make class" in said
         explorer.page.keyboard.press("Escape")
-
-    def test_the_focus_goes_back_and_keys_in_the_dialog_do_not_step(self, explorer):
         button = explorer.page.get_by_role("button", name="Share", exact=True)
         button.focus()
         explorer.page.keyboard.press("Enter")
@@ -107,14 +101,9 @@ class TestLink:
         fresh_explorer.page.wait_for_selector(DRAWN)
         fresh_explorer.page.get_by_role("heading", name="Much").wait_for()
 
-    def test_a_damaged_link_is_said_so_and_the_lecture_opens(self, fresh_tab):
-        fresh_tab.open("/?scenario=lecture&edits=Damaged")
-        assert "damaged" in fresh_tab.page.get_by_role("alert").inner_text()
-        assert fresh_tab.root.get_attribute("data-scene") == "lecture"
-
 
 class TestAddress:
-    def test_it_follows_the_step_and_the_edits_and_keeps_what_is_streamlits(self, fresh_tab):
+    def test_it_follows_the_step_and_the_edits_keeps_what_is_streamlits_and_says_what_is_damaged(self, fresh_tab):
         fresh_tab.open("/?embed=true&scenario=two_banks")
         fresh_tab.press("ArrowRight")
         fresh_tab.page.wait_for_function("location.search.includes('step=1')")
@@ -122,6 +111,9 @@ class TestAddress:
         fresh_tab.tab("Change")
         fresh_tab.edit("Add")
         fresh_tab.page.wait_for_function("location.search.includes('edits=')")
+        fresh_tab.load("/?scenario=lecture&edits=Damaged")
+        assert "damaged" in fresh_tab.page.get_by_role("alert").inner_text()
+        assert fresh_tab.root.get_attribute("data-scene") == "lecture"
 
     def test_back_returns_to_the_scenario_before_with_its_edits_and_what_was_on_show(self, fresh_explorer):
         fresh_explorer.tab("Change")
@@ -163,35 +155,28 @@ class TestKeeping:
         assert fresh_explorer.page.evaluate(f"() => {{ ({FIVE_EDITS})(); return {STRAIGHT_AFTER}; }}")
         fresh_explorer.page.reload()
         settled(fresh_explorer, 5)
-        fresh_explorer.page.reload()
-        settled(fresh_explorer, 5)
-
-    def test_the_step_survives_a_reload(self, fresh_explorer):
         for _ in range(4):
             fresh_explorer.press("ArrowRight")
         fresh_explorer.page.reload()
-        fresh_explorer.page.wait_for_selector(".cc[data-step='4']")
-
-    def test_a_link_that_is_followed_wins_over_what_was_kept(self, fresh_explorer):
-        fresh_explorer.tab("Change")
-        fresh_explorer.edit("Add")
-        fresh_explorer.open("/?scenario=two_banks")
+        settled(fresh_explorer, 5)
+        assert fresh_explorer.step == 4, "the step is kept too"
+        fresh_explorer.load("/?scenario=two_banks")  # a link that is followed wins over what was kept
         settled(fresh_explorer, 0)
         assert fresh_explorer.root.get_attribute("data-scene") == "two_banks"
 
-    def test_edits_made_offline_arrive_once_one_is_online_again(self, fresh_explorer):
+    def test_edits_made_offline_arrive_once_one_is_online_again(self, own_tab):
         sockets = []
-        page = fresh_explorer.page
+        page = own_tab.page
         page.route_web_socket("**/_stcore/stream", lambda ws: sockets.append((ws, ws.connect_to_server())))
-        fresh_explorer.open("/?scenario=lecture")
-        fresh_explorer.tab("Change")
-        fresh_explorer.edit("Add")
+        own_tab.open("/?scenario=lecture")
+        own_tab.tab("Change")
+        own_tab.edit("Add")
         for ours, servers in sockets:
             ours.close()
             servers.close()
         page.evaluate(FIVE_EDITS)
-        settled(fresh_explorer, 6)
-        fresh_explorer.trouble.found = []
+        settled(own_tab, 6)
+        own_tab.trouble.found = []
 
 
 # --------------------------------------------------------------------------- a server of one's own
@@ -201,10 +186,7 @@ class Server:
     """The app on a port of its own, to be killed and started again."""
 
     def __init__(self, log: Path) -> None:
-        self.log = log
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            self.port = listener.getsockname()[1]
+        self.log, self.port = log, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -212,14 +194,7 @@ class Server:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + STARTUP_S
-        while time.monotonic() < deadline:
-            try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
-                    return
-            except OSError:
-                time.sleep(0.1)
-        pytest.fail(f"the app did not start:\n{self.log.read_text()}")
+        until(lambda: is_healthy(self.url), f"the app starts, see {self.log}")
 
     def kill(self) -> None:
         if self.process is not None:
@@ -236,24 +211,25 @@ def server(tmp_path):
     server.kill()
 
 
-@pytest.mark.parametrize("pending", [False, True])
-def test_a_new_server_is_given_the_run_and_the_edits_that_were_under_way(fresh_explorer, server, pending):
-    explorer = fresh_explorer
+def test_a_new_server_is_given_the_run_and_the_edits_that_were_under_way(own_tab, server):
+    """First a server without edits under way is replaced, then one with five of them."""
+    explorer = own_tab
     explorer.url = server.url
     explorer.open("/?scenario=lecture")
     explorer.tab("Change")
     explorer.edit("Add")
     explorer.press("ArrowRight")
     session = "JSON.parse(sessionStorage.getItem('consistent-cut')).session"
-    before = explorer.page.evaluate(session)
-    server.kill()
-    if pending:
-        explorer.page.evaluate(FIVE_EDITS)
-    server.start()
-    explorer.page.wait_for_function("document.querySelector('.cc').dataset.ack !== undefined")
-    explorer.page.wait_for_function(f"{session} !== '{before}'")
-    settled(explorer, 6 if pending else 1)
-    assert explorer.step == 1
-    explorer.edit("Add")
-    settled(explorer, 7 if pending else 2)
+    for is_pending, edits in ((False, 1), (True, 7)):
+        before = explorer.page.evaluate(session)
+        server.kill()
+        if is_pending:
+            explorer.page.evaluate(FIVE_EDITS)
+        server.start()
+        explorer.page.wait_for_function("document.querySelector('.cc').dataset.ack !== undefined")
+        explorer.page.wait_for_function(f"{session} !== '{before}'")
+        settled(explorer, edits)
+        assert explorer.step == 1
+        explorer.edit("Add")
+        settled(explorer, edits + 1)
     explorer.trouble.found = []

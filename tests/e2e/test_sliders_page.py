@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import ExplorerPage
-from tests.e2e.layout import SIZES, faults
+from tests.e2e.layout import SIZES, resize, sized
 from tests.e2e.test_accessibility import issues
 from tests.tools import check_none
 
@@ -30,6 +30,19 @@ CHARTS_BEGIN = """() => {
     + "1,234 time units and found 100 to 200 messages in the channels.";
   return document.querySelector(".cut-bars").getBoundingClientRect().top;
 }"""
+# Waits until the bars lie where they are for three frames: the charts are drawn after the sentence is told.
+STILL = """() => new Promise((resolve) => {
+  let before = "", same = 0;
+  const look = () => {
+    const bars = [...document.querySelectorAll(".cut-plot .bars .point path")];
+    const own = bars.map((bar) => bar.getAttribute("d")).join();
+    same = own === before ? same + 1 : 0;
+    before = own;
+    if (same === 3) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
 RECORDED = "() => document.querySelectorAll('.cut-plot')[1].data[0].x.at(-1)"  # the most that a run has recorded
 
 
@@ -63,6 +76,7 @@ def test_charts_follow_a_slider_while_it_is_dragged_and_a_bar_is_a_run(sliders: 
     assert int(slider.input_value()) == int(value) - 1
     page.wait_for_function("told => document.querySelector('.cut-sentence').textContent !== told", arg=told)
 
+    page.evaluate(STILL)
     bar = page.locator(".cut-plot").nth(1).locator(".bars .point path").first.bounding_box()
     page.mouse.click(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] - 1)
     page.wait_for_selector(EXPLORER)
@@ -74,23 +88,27 @@ def test_charts_follow_a_slider_while_it_is_dragged_and_a_bar_is_a_run(sliders: 
     assert page.get_by_label("Mean delay of a message").input_value() == str(int(value) - 1)
 
 
-def test_the_sliders_on_every_screen(sliders: ExplorerPage) -> None:
-    found = []
-    for width, height in SIZES:
-        sliders.page.set_viewport_size({"width": width, "height": height})
-        sliders.page.wait_for_function(RESIZED)
-        found += [f"{width}x{height}: {fault}" for fault in faults(sliders.page)]
+def test_the_sliders_on_every_screen_and_in_another_theme(sliders: ExplorerPage) -> None:
+    """In a small window every slider is seen together with what it changes."""
+    page, found = sliders.page, []
+    for size in SIZES:
+        found += sized(page, [size], drawn=RESIZED)
+        if charts := {390: 2, 640: 1}.get(size[0]):
+            assert page.evaluate(OUT_OF_SIGHT, charts) == [], size
     check_none([*found, *issues(sliders, "the sliders")])
-
-
-def test_charts_take_the_colours_of_another_theme(sliders: ExplorerPage) -> None:
-    page = sliders.page
     light = page.evaluate(TITLE)
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(f"light => {TITLE} !== light", arg=light)
     with page.expect_request("**/sliders?*") as asked:
         page.get_by_role("slider", name="Processes").press("ArrowRight")
     assert "theme=dark" in asked.value.url
+    page.emulate_media(color_scheme="light")
+    for size in SIZES[:2]:
+        resize(page, size, RESIZED)
+        before = page.evaluate("document.querySelector('.cut-bars').getBoundingClientRect().top")
+        assert page.evaluate(CHARTS_BEGIN) == before, f"the room of the sentence is enough at {size}"
+        page.locator(".cut-how").scroll_into_view_if_needed()
+        assert page.evaluate(OUT_OF_SIGHT, 0) == [], f"the sliders stay at {size}"
 
 
 def test_an_answer_leaves_the_focus_and_is_told_once(sliders: ExplorerPage) -> None:
@@ -141,17 +159,3 @@ def test_a_page_without_its_charts_says_so(fresh_tab: ExplorerPage) -> None:
     page.get_by_role("radio", name="Drag and see").click()
     page.get_by_text("The charts did not load: reload the page.").wait_for()
     fresh_tab.trouble.found.clear()  # the console names the script
-
-
-@pytest.mark.parametrize(("width", "height", "charts"), [(390, 844, 2), (640, 360, 1)])
-def test_in_a_small_window_every_slider_is_seen_with_what_it_changes(
-    sliders: ExplorerPage, width: int, height: int, charts: int
-) -> None:
-    page = sliders.page
-    page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_function(RESIZED)
-    assert page.evaluate(OUT_OF_SIGHT, charts) == []
-    before = page.evaluate("document.querySelector('.cut-bars').getBoundingClientRect().top")
-    assert page.evaluate(CHARTS_BEGIN) == before, "the room of the sentence is enough"
-    page.locator(".cut-how").scroll_into_view_if_needed()
-    assert page.evaluate(OUT_OF_SIGHT, 0) == [], "the sliders stay"

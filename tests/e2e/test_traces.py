@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 
-from tests.e2e.conftest import ExplorerPage
+from tests.e2e.conftest import ExplorerPage, patience_ms
+from tests.e2e.test_live_page import watched
 from tests.tools import check_none
 
-PATIENCE_MS = 240_000  # Spark may have to start on a busy machine
+SPARK_S = 240  # Spark may have to start
 EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
 VERDICT = ".cc-cut-verdict"
 
@@ -32,7 +33,7 @@ def traces(contexts, app_with_data) -> Iterator[ExplorerPage]:
     """A tab that has brought a log of two processes."""
     visit = ExplorerPage(contexts["light"].new_page(), app_with_data)
     page = visit.page
-    page.set_default_timeout(PATIENCE_MS)
+    page.set_default_timeout(patience_ms(SPARK_S))
     page.goto(app_with_data)
     page.get_by_role("link", name="Traces").click()
     page.get_by_role("button", name="Bring your own log").click()
@@ -40,7 +41,7 @@ def traces(contexts, app_with_data) -> Iterator[ExplorerPage]:
         [{"name": "question.log", "mimeType": "text/plain", "buffer": LOG.encode()}]
     )
     page.get_by_role("button", name="Read it").click()
-    page.get_by_text("6 events of 2 processes").wait_for(timeout=PATIENCE_MS)
+    page.get_by_text("6 events of 2 processes").wait_for(timeout=patience_ms(SPARK_S))
     page.get_by_role("button", name="Read it").wait_for(state="detached")  # the form covers nothing any more
     yield visit
     page.close()
@@ -52,7 +53,7 @@ def told(page: Page, text: str) -> None:
     page.locator(".cc-view[data-view=cut]").get_by_text(text).first.wait_for()
 
 
-def test_a_handle_moves_the_cut_and_its_verdict_is_told_with_no_answer_of_the_server(traces):
+def test_a_handle_moves_the_cut_its_verdict_is_told_and_a_link_shows_it_again(traces):
     """The same part of the page as in Explore: the message that decides, the channels, the nearest consistent cut."""
     page = traces.page
     page.wait_for_selector(EXPLORER)
@@ -65,10 +66,6 @@ def test_a_handle_moves_the_cut_and_its_verdict_is_told_with_no_answer_of_the_se
     page.locator(".cc-cut-handle[data-lane='0']").press("End")
     told(page, "a->b = <asks again>")
     told(page, "A channel may hold more: the clocks of this log do not show every message.")
-
-
-def test_a_reload_and_a_link_show_the_same_cut(traces):
-    page = traces.page
     page.wait_for_function("/data=question[-0-9]*&rows=1-6&cut=3[.]2&/.test(location.search)")
     for reopen in (page.reload, lambda: page.goto(page.url)):
         reopen()
@@ -76,46 +73,38 @@ def test_a_reload_and_a_link_show_the_same_cut(traces):
         told(page, "a->b = <asks again>")
 
 
-def test_there_are_the_tabs_that_make_sense_of_a_log_and_nothing_to_edit(traces):
+def test_there_are_the_tabs_that_make_sense_of_a_log_what_was_understood_and_nothing_to_edit(traces):
     page = traces.page
     assert page.get_by_role("tab").all_inner_texts() == ["Cut", "Lattice", "Ask", "Events"]
     tools = page.locator(".cc-tools button:visible").all_inner_texts()
     assert [text.strip() for text in tools] == ["Find", "Export"]
     page.get_by_role("tab", name="Lattice").click()
     page.locator(".cc-view[data-view=lattice]").get_by_text("cuts are consistent").first.wait_for()
-
-
-def test_what_was_understood_is_told(traces):
-    page = traces.page
     page.get_by_text("What the app understood").click()
     page.get_by_text("a channel may hold more messages than the page says").wait_for()
 
 
-def test_a_log_that_cannot_be_believed_is_refused_in_one_sentence(traces, app_with_data):
+def test_a_log_that_cannot_be_believed_is_refused_and_two_of_one_name_are_read_one_of_them_of_six_megabytes(
+    traces, app_with_data
+):
     page = traces.page.context.new_page()
+    page.set_default_timeout(patience_ms(SPARK_S))
+
+    def bring(*logs):
+        page.locator("input[type=file]").set_input_files(
+            [{"name": name, "mimeType": "text/plain", "buffer": log} for name, log in logs]
+        )
+        page.get_by_role("button", name="Read it").click()
+
     page.goto(app_with_data)
     page.get_by_role("link", name="Traces").click()
-    page.get_by_role("button", name="Bring another log").click(timeout=PATIENCE_MS)  # what the app read last is on show
-    wrong = LOG.replace('{"b": 2, "a": 1}', '{"b": 1, "a": 1}')
-    page.locator("input[type=file]").set_input_files(
-        [{"name": "wrong.log", "mimeType": "text/plain", "buffer": wrong.encode()}]
-    )
-    page.get_by_role("button", name="Read it").click()
-    page.get_by_role("alert").filter(has_text="wrong.log:6: the clock of").wait_for(timeout=PATIENCE_MS)
-    page.close()
-
-
-def test_two_logs_of_one_name_are_both_read_and_one_of_six_megabytes_is_taken(traces, app_with_data):
-    page = traces.page.context.new_page()
-    page.goto(app_with_data)
-    page.get_by_role("link", name="Traces").click()
-    page.get_by_role("button", name="Bring another log").click(timeout=PATIENCE_MS)
-    logs = (LOG.encode(), LOG.encode() + b"\n" * 6_000_000)
-    page.locator("input[type=file]").set_input_files(
-        [{"name": "twin.log", "mimeType": "text/plain", "buffer": log} for log in logs]
-    )
-    page.get_by_role("button", name="Read it").click()
-    page.get_by_text("12 events of 2 processes in 2 executions").wait_for(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Bring another log").click()  # what the app read last is on show
+    bring(("wrong.log", LOG.replace('{"b": 2, "a": 1}', '{"b": 1, "a": 1}').encode()))
+    page.get_by_role("alert").filter(has_text="wrong.log:6: the clock of").wait_for()
+    page.reload()
+    page.get_by_role("button", name="Bring another log").click()
+    bring(*[("twin.log", log) for log in (LOG.encode(), LOG.encode() + b"\n" * 6_000_000)])
+    page.get_by_text("12 events of 2 processes in 2 executions").wait_for()
     page.close()
 
 
@@ -130,4 +119,15 @@ def test_the_window_opens_in_explore_and_history_leads_back(traces):
     table.locator("td", has_text="question").first.wait_for(state="attached")  # what the canvas shows is drawn
     table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})  # the box before the first row
     page.get_by_role("button", name="Open in Traces").click()
-    page.locator(VERDICT).wait_for(timeout=PATIENCE_MS)
+    page.locator(VERDICT).wait_for(timeout=patience_ms(SPARK_S))
+
+
+def test_a_stretch_of_a_live_cluster_goes_to_traces(contexts, app_with_data):
+    tab = ExplorerPage(contexts["light"].new_page(), app_with_data)
+    for live in watched(tab):
+        live.page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 3")
+        live.press("To Traces")
+        live.page.wait_for_selector(".cc[data-log][data-ready=true]", timeout=patience_ms(SPARK_S))
+        assert live.page.locator(".cc-title").inner_text().startswith("Live, ")
+    tab.page.close()
+    check_none(tab.trouble.found)

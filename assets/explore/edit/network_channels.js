@@ -31,6 +31,7 @@ export class NetworkChannels {
   show() {
     const { channels, topology } = this.manipulation.scene;
     this.picture.toggleAttribute("hidden", !topology.figure);
+    if (!topology.figure) this.layer.style.width = ""; // else that of the picture before makes a narrow page scroll sideways
     if (!topology.figure) return;
     const own = channels.map(({ name, caption, source, target }) => ({ name, caption, source, target }));
     refill(this.lines, JSON.stringify(own), () => own.map((channel, rank) => this.line(channel, rank)));
