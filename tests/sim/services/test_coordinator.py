@@ -76,6 +76,17 @@ class TestExpiredAndTriedAgain:
         assert any("S1 has expired: no word from P1 and P2 within 10" in sentence for sentence in told)
 
 
+def test_a_request_for_what_has_been_decided_keeps_no_other_from_starting() -> None:
+    """S1 is asked for twice and S2 once while S1 is under way: when it is complete, S2 starts at once."""
+    asked = (start("P1", 2), start("P2", 2.5), start("P3", 3, "S2"))
+    scenario = system(
+        "P1 P2 P3", marker_delay=delay(3), control_delay=delay(0), snapshots=asked, coordinator={"timeout": 50.0}
+    )
+    execution = run(scenario)
+    assert outcomes(execution) == {"S1": (COMPLETE, ""), "S2": (COMPLETE, "")}
+    assert [row.time for row in rows_of(execution, RECORD) if row.snapshot_id == "S2"] == [8, 11, 11]
+
+
 class TestMembers:
     def test_oracle_14_a_join_makes_the_snapshot_fail_and_the_next_has_three_processes(self):
         scenario = system(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sim.core.delays import DelayRule
 from sim.core.errors import InputError
 from sim.core.model import COMMITTED, CONTROL_SEND, NOTED, State
 from sim.core.recovery import RecoveryPlan
@@ -16,6 +17,7 @@ from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine, Scenario, ScriptLine
 from sim.document.validate import may_initiate, validate
 from sim.document.writing import dumps
+from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import COMPLETE, FAILED, snapshots_of
 from sim.services.storage import Shelf, Storage
@@ -387,3 +389,11 @@ def test_an_algorithm_with_a_service_called_coordinator_has_its_manifest_written
     execution = run(scenario)
     assert [row.snapshot_id for row in rows_of(execution, COMMITTED)] == ["S1"]
     assert may_initiate(scenario) == ["coordinator"], "nobody asks the storage to begin"
+
+
+def test_a_timer_of_the_algorithm_is_no_upload_that_is_tried_again() -> None:
+    scenario = replace(
+        system("P1 P2", marker_delay=DelayRule("fixed", 15, 15), snapshots=(start("P1", 2),)),
+        algorithm_parameters={"time_to_live": 5.0}, storage={},
+    )  # fmt: skip
+    assert "The time of P1 for S1 is over: P1 throws its recording away." in sentences(run(scenario))

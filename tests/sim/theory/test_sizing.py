@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pipeline.ensembles.measure import measure
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
-from sim.core.model import BLOCKED, FULL, PAUSED
+from sim.core.model import BLOCKED, FULL, PAUSED, RECORD
 from sim.core.sizing import Load
 from sim.core.topology import Topology
 from sim.document.files import parse_toml
@@ -33,7 +33,8 @@ from sim.theory.sizing import (
     shape,
     sizes,
 )
-from tests.cases import each
+from tests.cases import check_each, each
+from tests.sim.tools import rows_of
 from tests.tools import examples, thinned
 
 LATE = {"message_delay": 0}  # only markers are late
@@ -181,8 +182,31 @@ def sized(topology: str, nodes: int, **given: Any) -> System:
     return System.read({**wanted, **given})
 
 
+WITH_A_LAW = [name for name in ALGORITHMS if ALGORITHMS[name].law(Load(1, 1, 1))]
+
+
 def mean(values: list[float]) -> float:
     return sum(values) / len(values)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("marker_delay", [0.4, 6.3])
+@pytest.mark.parametrize("topology", ["dag", "line"])
+def test_each_process_records_when_the_law_says(topology: str, marker_delay: float) -> None:
+    """Fast and slow markers, near and far processes, under every algorithm that has a law and runs on the topology."""
+
+    def check(algorithm: str) -> None:
+        if algorithm == "aligned_barriers" and topology == "line":
+            return
+        law = law_of(sized(topology, 4, algorithm=algorithm, delay=marker_delay))
+        assert law is not None
+        runs = [stream(topology, 4, seed, algorithm=algorithm, marker_delay=marker_delay) for seed in range(4)]
+        kinds = [own for own in shape(topology, 4) for _ in range(own.number)]
+        for number, own in enumerate(kinds, 1):
+            times = [row.time - 12 for each in runs for row in rows_of(each, RECORD) if row.process == f"P{number}"]
+            assert mean(times) == pytest.approx(law.records_at(own.place), rel=0.05, abs=0.03)
+
+    check_each(WITH_A_LAW, check)
 
 
 RECORDING = product(["chandy_lamport", "unaligned_barriers", "lai_yang", "mattern"], ["complete", "line", "ring"])
@@ -258,7 +282,7 @@ def test_the_world_stands_still_as_long_as_the_law_says() -> None:
     assert pauses == [pytest.approx(found.stands_still, rel=0.01)] * 16
 
 
-@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if ALGORITHMS[name].law(Load(1, 1, 1))])
+@pytest.mark.parametrize("algorithm", WITH_A_LAW)
 @pytest.mark.parametrize("topology", ["complete", "dag"])
 def test_a_snapshot_takes_as_long_as_the_law_says(algorithm: str, topology: str) -> None:
     try:
