@@ -47,12 +47,16 @@ def _why(node):
     return "; ".join(check["message"] for kind in ("any", "all", "none") for check in node[kind])
 
 
+# The dialogs and the other pages are looked at in both themes.
+IN_THE_DARK = pytest.param("dark", marks=pytest.mark.long("every tab and menu of Explore in the dark, by axe"))
+
+
 def of_theme(color_scheme):
     """The rules to ask: all of them, and in the dark those of colours, since nothing else differs there."""
     return {"only": ("color-contrast",) if color_scheme == "dark" else ()}
 
 
-@pytest.mark.parametrize("color_scheme", SCHEMES)
+@pytest.mark.parametrize("color_scheme", ["light", IN_THE_DARK])
 def test_every_tab_of_the_panel(tab, color_scheme):
     """The whole page once; then of each tab what it shows."""
     tab.open("/?scenario=lecture")
@@ -87,7 +91,7 @@ def test_dialogs(tab, color_scheme):
     check_none(found)
 
 
-@pytest.mark.parametrize("color_scheme", SCHEMES)
+@pytest.mark.parametrize("color_scheme", ["light", IN_THE_DARK])
 def test_faults_by_key(tab, color_scheme):
     """The menus of a line and of a channel, the choice of another process, and of one side of a split; the split."""
     tab.open("?scenario=partition&step=3")

@@ -162,15 +162,15 @@ def test_from_explore_to_the_comparison_and_back(comparison):
     assert page.get_by_label("Snapshots follow the rules of").input_value() == "mattern"
 
 
-# Each theme and each size with a run, and all of them with one; that a theme changes colours only is seen elsewhere.
+# Each theme and each size with a run; that a theme changes colours only is seen elsewhere.
 SCREENS = (
-    ("light", "scenario=lecture", SIZES),
-    ("dark", "scenario=barriers&algorithms=aligned_barriers,stop_the_world,mattern", SIZES[::2]),
+    ("light", "scenario=lecture", SIZES[::2]),
+    ("dark", "scenario=barriers&algorithms=aligned_barriers,stop_the_world,mattern", SIZES[1:4:2]),
     ("light", "scenario=two_banks&algorithms=aligned_barriers,chandy_lamport", SIZES[:2]),
 )
 
 
-@pytest.mark.parametrize(("color_scheme", "query", "sizes"), SCREENS)
+@pytest.mark.parametrize(("color_scheme", "query", "sizes"), SCREENS[:2])
 def test_on_every_screen(comparison, color_scheme, query, sizes):
     comparison.open(query)
     comparison.page.keyboard.press("End")

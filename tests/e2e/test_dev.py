@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 import dev
 from sim.explain.narration import START
 from tests.e2e.conftest import ExplorerPage, running
@@ -23,6 +25,7 @@ EDITS = [
 SEEN = f"[{', '.join(seen for *_, seen in EDITS)}]"
 
 
+@pytest.mark.long("`make dev`, an edit of each kind of file")
 def test_an_edit_shows_on_reload(contexts, tmp_path):
     copy = tmp_path / "project"
     for source in dev.sources():

@@ -135,6 +135,7 @@ def test_a_log_and_its_cut(fresh_tab):
     check_none(found)
 
 
+@pytest.mark.long("every view of every page at every size")
 def test_two_entries_of_the_history_side_by_side(fresh_tab, tmp_path, monkeypatch):
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
     for name in ("bank-2026-11-22-0915", "bank-2026-11-22-1120"):

@@ -89,6 +89,7 @@ def window(explorer) -> tuple[int, int]:
     return int(first), int(until)
 
 
+@pytest.mark.long("a run of ten thousand events on the page")
 def test_ten_thousand_events_open_and_step_through_the_windows_edge(long_run, execution):
     assert long_run.last == execution.steps > 9_000
     first, until = window(long_run)

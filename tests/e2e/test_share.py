@@ -211,6 +211,7 @@ def server(tmp_path):
     server.kill()
 
 
+@pytest.mark.long("a server that is replaced under an open page")
 def test_a_new_server_is_given_the_run_and_the_edits_that_were_under_way(own_tab, server):
     """First a server without edits under way is replaced, then one with five of them."""
     explorer = own_tab

@@ -48,6 +48,7 @@ def kill(pids: list[int]) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.long("Spark killed again and again")
 def test_an_ensemble_is_completed_though_spark_is_killed_and_a_loss_between_questions_is_found_out(
     own_spark: None, undisturbed: Store, tmp_path: Path
 ) -> None:

@@ -18,10 +18,11 @@ from tests.pipeline.spark.standalone import bare_python, environment_of_users, s
 
 # The URL of a master, settings of a session, the environment of a notebook, and its jobs.
 Master = tuple[str, Mapping[str, str], Mapping[str, str], str]
+NOTEBOOK = pytest.mark.long("jobs in a notebook with a classic session of its own")
 CLUSTER = pytest.mark.long("notebooks on a standalone cluster")
 
 
-@pytest.fixture(scope="module", params=["here", pytest.param("cluster", marks=CLUSTER)])
+@pytest.fixture(scope="module", params=[pytest.param("here", marks=NOTEBOOK), pytest.param("cluster", marks=CLUSTER)])
 def master(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
     if request.param == "here":
         yield "local[2,4]", settings_of_users(), environment_of_users(), jobs_without_an_ensemble.__name__
