@@ -229,7 +229,7 @@ class ExplorerPage:
         """The last step's record of the chosen snapshot: states of the processes, states of the channels."""
         self.tab("Record")
         self.press("End")
-        card = ".cc-card:not([hidden])"
+        card = ".cc-card[data-snapshot]:not([hidden])"
         names = self.page.locator(f"{card} dt").all_inner_texts()
         states = self.page.locator(f"{card} dd").all_inner_texts()
         rows = self.page.locator(f"{card} .cc-channels li").all_inner_texts()

@@ -18,7 +18,7 @@ def test_lai_yang_has_its_own_legend_record_reasons_and_counts(lai_yang):
     labels = page.locator(".cc-signs li:visible").all_inner_texts()
     assert [label.strip() for label in labels][:4] == ["event", "white message", "red message", "count"]
     assert lai_yang.record() == ({"P1": "750", "P2": "190"}, {"C12": "<30>", "C21": "<30>"})
-    card = page.locator(".cc-card:not([hidden])").inner_text()
+    card = page.locator(".cc-card[data-snapshot]:not([hidden])").inner_text()
     assert "all 4 checks hold" in card and "2 counts, 2 recorded messages" in card
     assert "it is white" in card and "arker" not in page.locator(".cc").inner_text()
     lai_yang.tab("Proof")
@@ -44,7 +44,7 @@ def test_another_algorithm_takes_the_lecture_s_snapshot(explorer):
     assert explorer.edits() == ["snapshots by Lai-Yang"]
     states, channels = explorer.record()
     assert states == {"P1": "{A, B}", "P2": "{F}", "P3": "{I}"} and channels["C32"] == "<I->G>"
-    assert "all 3 checks hold" in page.locator(".cc-card:not([hidden])").inner_text()
+    assert "all 3 checks hold" in page.locator(".cc-card[data-snapshot]:not([hidden])").inner_text()
     explorer.edit("Undo")
     explorer.tab("Change")
     assert page.get_by_label(RULES).input_value() == "chandy_lamport"

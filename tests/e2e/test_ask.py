@@ -65,7 +65,7 @@ def answered(explorer) -> tuple[dict[str, int], list[int]]:
 NAMES = ["lecture", "two_initiators", "ring", "widgets", "never_occurred", "hundred"]
 
 
-@pytest.mark.parametrize("name", thinned(NAMES, 2, "what Ask says of events and messages of more scenarios"))
+@pytest.mark.parametrize("name", thinned(NAMES, 1, "what Ask says of events and messages of more scenarios"))
 def test_past_future_and_clock_agree_with_a_comparison_of_all_pairs(tab, name):
     execution = of(name)
     events = events_of(execution)
@@ -112,7 +112,7 @@ def test_click_on_an_event_asks_about_it_and_escape_or_a_click_on_nothing_ends_i
 NAMES = ["lecture", "overlapping", "two_banks", "token_lost"]
 
 
-@pytest.mark.parametrize("name", thinned(NAMES, 2, "what Ask says of events and messages of more scenarios"))
+@pytest.mark.parametrize("name", thinned(NAMES, 1, "what Ask says of events and messages of more scenarios"))
 def test_messages_tell_of_every_snapshot_whether_it_recorded_them_and_why(tab, name):
     execution = of(name)
     tab.open(f"/?scenario={name}")

@@ -49,6 +49,7 @@ def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
     assert page.locator(".cc-title").inner_text().startswith("Two banks: the way to state ")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_rule_that_is_broken_in_explore_is_broken_in_every_run_of_it(fresh_tab, page):
     fresh_tab.open("/?scenario=two_banks")
     fresh_tab.tab("Break it")
@@ -59,7 +60,7 @@ def test_a_rule_that_is_broken_in_explore_is_broken_in_every_run_of_it(fresh_tab
     page.get_by_role("heading", name="in some runs").wait_for()
     page.get_by_role("button", name="Channel states, Conservation (9 steps)").click()
     page.wait_for_selector(EXPLORER)
-    assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
+    assert "A wrong channel state" in page.locator(".cc-card[data-snapshot]:not([hidden])").inner_text()
 
 
 def test_the_shortest_wrong_run_of_a_broken_rule_opens_and_a_click_chooses_a_state_however_close_they_lie(
@@ -72,7 +73,7 @@ def test_the_shortest_wrong_run_of_a_broken_rule_opens_and_a_click_chooses_a_sta
     page.get_by_role("button", name="Channel states (4 steps)").wait_for()
     page.get_by_role("button", name="Consistent cut (5 steps)").click()
     page.wait_for_selector(EXPLORER)
-    assert "Not a consistent cut" in page.locator(".cc-card:not([hidden])").inner_text()
+    assert "Not a consistent cut" in page.locator(".cc-card[data-snapshot]:not([hidden])").inner_text()
     page.go_back()
     page.locator(GRAPH).wait_for()
 
@@ -92,12 +93,13 @@ def test_a_crash_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
     page.get_by_text("Of a run with a crash, only complete snapshots are checked").wait_for()
     page.get_by_role("button", name="Channel states (7 steps)").click()
     page.wait_for_selector(EXPLORER)
-    assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
+    assert "A wrong channel state" in page.locator(".cc-card[data-snapshot]:not([hidden])").inner_text()
     page.go_back()
     page.get_by_role("heading", name="with at most 1 crash: 1,393 states").wait_for()
     assert page.get_by_role("spinbutton", name="Crashes").input_value() == "1"
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_loss_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&rule=unaligned_barriers")
     page.get_by_role("heading", name="Every check holds in every run: ").wait_for()
@@ -111,12 +113,13 @@ def test_a_loss_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
     page.get_by_text("A snapshot whose marker is lost is never complete.").wait_for()
     page.get_by_role("button", name="Channel states (5 steps)").click()
     page.wait_for_selector(EXPLORER)
-    assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
+    assert "A wrong channel state" in page.locator(".cc-card[data-snapshot]:not([hidden])").inner_text()
     page.go_back()
     page.get_by_role("heading", name="with at most 1 loss: 201 states").wait_for()
     assert page.get_by_role("spinbutton", name="Losses").input_value() == "1"
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=0&crashes=1")
     page.get_by_role("button", name="State 3", exact=False).first.click()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
 
 
@@ -22,6 +24,7 @@ def test_an_ensemble_is_there_with_its_charts_and_a_run_of_it_opens(fresh_tab):
     assert not page.get_by_role("alert").count()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_chart_is_saved_as_a_picture_for_paper_and_as_its_rows(fresh_tab):
     page = fresh_tab.page
     page.goto(f"{fresh_tab.url}/ensembles")

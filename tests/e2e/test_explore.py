@@ -23,7 +23,7 @@ def test_last_step_shows_the_lectures_record(explorer):
     assert explorer.step == explorer.last
     assert states == LECTURE_STATES
     assert channels == LECTURE_CHANNELS
-    names = page.locator(".cc-card:not([hidden]) .cc-unbroken")
+    names = page.locator(".cc-card[data-snapshot]:not([hidden]) .cc-unbroken")
     assert "<H->D>" in names.all_inner_texts()
     broken = names.first.evaluate("(name) => getComputedStyle(name).whiteSpace")
     assert broken == "nowrap", "no line ends within the name of a message"

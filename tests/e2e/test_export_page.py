@@ -59,7 +59,7 @@ def step_of(page):
     return int(page.locator(".cc").get_attribute("data-step"))
 
 
-@pytest.mark.parametrize("name", thinned(["lecture", "gupta", "token_lost", "two_initiators"], 2, "pages as files"))
+@pytest.mark.parametrize("name", thinned(["lecture", "gupta", "token_lost", "two_initiators"], 1, "pages as files"))
 def test_it_shows_the_record_that_the_command_prints(still, name, capsys):
     sim_main(["run", name, "--json"])
     told = json.loads(capsys.readouterr().out)
@@ -101,6 +101,7 @@ def test_it_starts_where_it_was_exported_steps_plays_and_turns_in_both_themes_an
         assert page.locator(f'[data-view="{name.lower()}"]').is_visible()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_it_opens_with_the_cut_that_was_on_show_which_can_be_moved(still):
     page = still("lecture", shown={"cut": "P1=4,P2=2,P3=2"})
     verdict = page.locator(".cc-cut-verdict")
@@ -171,7 +172,7 @@ def exporting(explorer):
     explorer.trouble.found = [text for text in explorer.trouble.found if "status of 400" not in text]
 
 
-@pytest.mark.parametrize("name", ["svg", pytest.param("png", marks=LONG), "gif"])
+@pytest.mark.parametrize("name", ["svg", pytest.param("png", marks=LONG), pytest.param("gif", marks=LONG)])
 def test_the_preview_is_the_very_file_that_is_saved(exporting, name):
     page, made = exporting.page, {}
 
@@ -191,7 +192,7 @@ def test_the_preview_is_the_very_file_that_is_saved(exporting, name):
     assert downloaded(dialog).path().read_bytes() == made[shown.value.url]
 
 
-@pytest.mark.parametrize("name", [pytest.param("svg", marks=LONG), "png", "pdf"])
+@pytest.mark.parametrize("name", [pytest.param("svg", marks=LONG), "png", pytest.param("pdf", marks=LONG)])
 def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     dialog = exported(exporting, name)
     letters = dialog.get_by_label("Letters", exact=True)
@@ -206,6 +207,7 @@ def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     assert dialog.get_by_text("the same picture as SVG").is_visible() == (name == "pdf")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_text_shows_its_first_lines_what_no_page_shows_says_so_and_each_format_what_it_is_for(exporting):
     dialog = exported(exporting, "tikz")
     dialog.get_by_text("This is the same picture as SVG. Its first 40 lines.").wait_for()
@@ -222,6 +224,7 @@ def test_a_text_shows_its_first_lines_what_no_page_shows_says_so_and_each_format
         assert dialog.locator(".cc-export-for").inner_text() == exporter(name).FOR
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_deck_takes_a_range_of_steps_and_shows_its_last_page(exporting):
     dialog = exported(exporting, "deck", [("From step", "2"), ("to step", "3")])
     assert not dialog.get_by_label("Step", exact=True).is_visible()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import SIZES, faults, resize
 
@@ -175,6 +177,7 @@ NETWORK_RESIZED = """() => {
 }"""  # the picture that was drawn for a wide page does not keep a narrow one wide
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_nothing_is_cut_off_on_any_screen(fresh_explorer):
     page, found = fresh_explorer.page, []
 

@@ -22,11 +22,8 @@ SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
 QUERIES = {name: f"scenario={name}" for name in SCENARIOS} | {"broken": BROKEN}
 KEYS = ("Home", "End")
 TABS = ("Record", "Cut", "Lattice", "Proof", "Ask", "Events", "Network", "Change", "Break it", "Story")
-LOOKS: list[Look] = pairs([name for name in QUERIES if name != "hundred"], SIZES, KEYS, TABS)
-# A run of a hundred processes takes long to draw at another size; its parts that others have not are seen at two.
-LOOKS += [
-    ("hundred", size, "End", shown) for size in ((390, 844), (1280, 720)) for shown in ("Record", "Network", "Lattice")
-]
+IN_TEST = ("lecture", "broken")  # all runs together are long
+LOOKS: list[Look] = pairs(IN_TEST, SIZES, KEYS, TABS)
 # Tabs that only some runs have, and tabs that have parts in some runs only.
 SPECIAL = (
     ("deadlock", "Property"), ("phantom_deadlock", "Property"), ("token_gone", "Property"),
@@ -56,12 +53,9 @@ def faults_of(tab: ExplorerPage, looks: Iterable[Look]) -> list[str]:
     return found
 
 
-HUNDRED = pytest.param("hundred", marks=pytest.mark.long("a run of a hundred processes on every screen"))
-
-
-@pytest.mark.parametrize("scenario", [own if own != "hundred" else HUNDRED for own in QUERIES])
+@pytest.mark.parametrize("scenario", IN_TEST)
 def test_nothing_overlaps_or_is_cut_off_on_any_screen(tab, scenario):
-    """Every tab is seen at every size, in every run and at both ends of a run; all of these together are long."""
+    """Every tab is seen at every size, in both runs and at both ends of a run; all of these together are long."""
     found = faults_of(tab, [look for look in LOOKS if look[0] == scenario])
     assert set(tab.page.locator(".cc-tabs").get_by_role("tab").all_inner_texts()) == set(TABS)
     check_none(found)
@@ -74,10 +68,9 @@ def test_in_every_tab_at_every_size_nothing_overlaps(tab, scenario):
 
 
 def test_nor_in_tabs_and_parts_that_only_some_runs_have(tab):
-    """Each on a phone, and at another size."""
-    sizes = [(SIZES[0], SIZES[1 + number % (len(SIZES) - 1)]) for number in range(len(SPECIAL))]
-    looks = [(name, size, "End", shown) for (name, shown), own in zip(SPECIAL, sizes, strict=True) for size in own]
-    check_none(faults_of(tab, looks))
+    """Each at a size; the first of them is that of a phone."""
+    sizes = [SIZES[number % len(SIZES)] for number in range(len(SPECIAL))]
+    check_none(faults_of(tab, [(name, size, "End", shown) for (name, shown), size in zip(SPECIAL, sizes, strict=True)]))
 
 
 @pytest.mark.long("every tab of Explore at every size")

@@ -228,7 +228,7 @@ def test_a_stretch_with_a_recovery_goes_to_explore_with_its_cut_and_without_what
     page.wait_for_selector(".cc[data-scene=live][data-ready=true]")
     page.keyboard.press("End")
     tab.tab("Record")
-    page.locator(".cc-card:not([hidden])").filter(has_text="snap-0001").filter(has_text="complete").wait_for()
+    page.locator(".cc-card[data-snapshot]:not([hidden])").filter(has_text="snap-0001").filter(has_text="complete").wait_for()
     tab.tab("Cut")
     page.get_by_text("This cut is consistent").wait_for()
     tab.tab("Lattice")

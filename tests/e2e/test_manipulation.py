@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.e2e.hand import STILL, ZOOM
 
 LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
@@ -69,6 +71,7 @@ def test_a_scene_that_arrives_during_a_drag_does_not_end_it(hand):
     assert len(hand.edits()) == 2
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_drag_when_time_runs_to_the_right(hand):
     hand.explorer.turn()
     assert hand.handle(MARKER_13).get_attribute("aria-orientation") == "horizontal"
@@ -280,6 +283,7 @@ def test_a_run_that_waits_for_a_choice_asks_for_it_and_the_digits_choose(hand):
     assert sorted(ticks) == ["2", "3", "step 1"]
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_where_times_mean_nothing_no_handle_can_be_dragged(explorer):
     text = (
         b'title = "By chance"\nprocesses = ["P1", "P2"]\n[scheduler]\nkind = "random"\n'
@@ -304,7 +308,7 @@ def test_a_process_crashes_by_its_line_menu_is_dragged_and_starts_again(hand):
     page.mouse.click(*hand.at(2, 900))
     hand.press(page.get_by_role("menuitem", name=re.compile(r"^Crash at 9")))
     hand.explorer.tab("Record")
-    assert page.locator(".cc-card:not([hidden]) dd").all_inner_texts()[2] == "lost in a crash"
+    assert page.locator(".cc-card[data-snapshot]:not([hidden]) dd").all_inner_texts()[2] == "lost in a crash"
     assert hand.drag("P3 crashes", 2, 850).startswith("at 8")
     page.mouse.click(*hand.at(2, 1000))
     hand.press(page.get_by_role("menuitem", name=re.compile(r"^Start again at ")))

@@ -243,6 +243,7 @@ def test_keys_that_step_rest_while_predicting_and_escape_leaves(predict):
     assert button.evaluate("(node) => node === document.activeElement")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_several_snapshots_are_chosen_one_after_the_other_but_none_that_is_given_up(predict):
     """S1 of expired_and_retried expires, and S2 is complete; in held_too_many the only one fails."""
     predict.explorer.open("/?scenario=expired_and_retried")
@@ -261,6 +262,7 @@ def test_several_snapshots_are_chosen_one_after_the_other_but_none_that_is_given
     assert re.search(r"Right at the first try: \d of 2", predict.panel.inner_text())
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_who_never_records_is_predicted_too(predict):
     predict.explorer.choose("C13", "marker")
     predict.explorer.edit("Hold")
@@ -293,6 +295,7 @@ def test_a_run_without_a_snapshot_and_a_run_that_is_too_long_say_so(predict):
         predict.explorer.press("Escape")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_even_a_hundred_processes_can_be_predicted(predict):
     predict.explorer.open("?scenario=hundred")
     predict.begin()

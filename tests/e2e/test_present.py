@@ -92,6 +92,7 @@ def meet(one, other, whole=False):
     return all(one[at] + 1 < other[at] + other[size] and other[at] + 1 < one[at] + one[size] for at, size in ways)
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_captions_say_all_that_is_recorded_to_the_last_step(presented):
     assert presented.page.evaluate(SEEN) == ["P1", "P2", "P3", "C12", "C13", "C21", "C23", "C31", "C32"]
     for _ in range(presented.last):
@@ -105,6 +106,7 @@ def test_the_captions_say_all_that_is_recorded_to_the_last_step(presented):
     assert presented.page.locator(".cc-counter").inner_text() == f"{presented.last} / {presented.last}"
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_every_snapshot_has_its_captions_and_what_has_no_room_is_counted(fresh_tab):
     fresh_tab.open("/?scenario=overlapping&step=38&view=present")
     page = fresh_tab.page
@@ -248,6 +250,7 @@ def test_a_second_window_shows_the_notes_and_both_step_together(presented):
     notes.close()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_second_window_is_reached_from_the_story_and_closes_with_the_page(fresh_explorer):
     fresh_explorer.tab("Story")
     with fresh_explorer.page.expect_popup() as popup:
@@ -257,6 +260,7 @@ def test_the_second_window_is_reached_from_the_story_and_closes_with_the_page(fr
         fresh_explorer.page.goto("about:blank")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_zoom_and_step_survive(explorer):
     explorer.press("ArrowRight")
     whole = explorer.page.evaluate(ZOOM)
@@ -291,6 +295,7 @@ def test_the_address_opens_it_and_a_key_typed_into_a_field_does_not(fresh_explor
     fresh_explorer.page.wait_for_function("!location.search.includes('view=present')")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_blocked_second_window_is_told_a_click_opens_nothing_and_the_reminder_fades(presented):
     opened = "window.ownOpen = window.open; window.open = () => null"
     presented.page.evaluate(opened)

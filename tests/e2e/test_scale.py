@@ -183,6 +183,7 @@ def test_frame_is_moved_by_keyboard_and_other_keys_step(long_run):
     assert long_run.step < step
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_frame_stays_ahead_of_a_window_that_comes_late(long_run):
     """Whoever moves the frame on while a window is loading goes on from the frame, not from that window."""
     frame = long_run.page.get_by_role("slider", name=FRAME)
@@ -204,6 +205,7 @@ def test_frame_stays_ahead_of_a_window_that_comes_late(long_run):
     assert window(long_run) == (600, 900)
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_window_is_made_wider_and_narrower(long_run):
     width = lambda: window(long_run)[1] - window(long_run)[0]  # noqa: E731
     assert width() == 300
@@ -215,6 +217,7 @@ def test_window_is_made_wider_and_narrower(long_run):
     rest(long_run)
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_short_run_has_no_strip_and_a_row_of_internal_events_is_one_bar_until_each_is_asked_for(explorer):
     assert explorer.page.locator(".cc-strip").is_hidden()
     open_text(explorer, IDLE, "Mostly alone")

@@ -81,7 +81,7 @@ def test_charts_follow_a_slider_while_it_is_dragged_and_a_bar_is_a_run(sliders: 
     page.mouse.click(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] - 1)
     page.wait_for_selector(EXPLORER)
     assert page.locator(".cc-title").inner_text().startswith("Run ")
-    assert "all 5 checks hold" in page.locator(".cc-card:not([hidden]) .cc-status").inner_text()
+    assert "all 5 checks hold" in page.locator(".cc-card[data-snapshot]:not([hidden]) .cc-status").inner_text()
 
     page.get_by_role("link", name="Ensembles").click()
     page.locator(DRAWN).first.wait_for()
@@ -131,6 +131,7 @@ def test_an_answer_leaves_the_focus_and_is_told_once(sliders: ExplorerPage) -> N
     assert "median" in page.locator(".cut-plot").first.get_attribute("aria-label")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_refused_question_is_asked_once_and_a_gateway_is_not_quoted(sliders: ExplorerPage) -> None:
     page, asked = sliders.page, []
 
@@ -152,6 +153,7 @@ def test_a_refused_question_is_asked_once_and_a_gateway_is_not_quoted(sliders: E
     sliders.trouble.found.clear()  # the console names what was refused
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_page_without_its_charts_says_so(fresh_tab: ExplorerPage) -> None:
     page = fresh_tab.page
     page.route("**/*plotly*.js*", lambda route: route.abort())

@@ -84,9 +84,11 @@ def test_there_are_the_tabs_that_make_sense_of_a_log_what_was_understood_and_not
     page.get_by_text("a channel may hold more messages than the page says").wait_for()
 
 
-def test_a_log_that_cannot_be_believed_is_refused_and_two_of_one_name_are_read_one_of_them_of_six_megabytes(
-    traces, app_with_data
-):
+LINES = [1, pytest.param(6_000_000, marks=pytest.mark.long("a log of six megabytes on the page Traces"))]
+
+
+@pytest.mark.parametrize("lines", LINES, ids=["small", "six megabytes"])
+def test_a_log_that_cannot_be_believed_is_refused_and_two_of_one_name_are_read(traces, app_with_data, lines):
     page = traces.page.context.new_page()
     page.set_default_timeout(patience_ms(SPARK_S))
 
@@ -103,7 +105,7 @@ def test_a_log_that_cannot_be_believed_is_refused_and_two_of_one_name_are_read_o
     page.get_by_role("alert").filter(has_text="wrong.log:6: the clock of").wait_for()
     page.reload()
     page.get_by_role("button", name="Bring another log").click()
-    bring(*[("twin.log", log) for log in (LOG.encode(), LOG.encode() + b"\n" * 6_000_000)])
+    bring(*[("twin.log", log) for log in (LOG.encode(), LOG.encode() + b"\n" * lines)])
     page.get_by_text("12 events of 2 processes in 2 executions").wait_for()
     page.close()
 
@@ -122,6 +124,7 @@ def test_the_window_opens_in_explore_and_history_leads_back(traces):
     page.locator(VERDICT).wait_for(timeout=patience_ms(SPARK_S))
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_stretch_of_a_live_cluster_goes_to_traces(contexts, app_with_data):
     tab = ExplorerPage(contexts["light"].new_page(), app_with_data)
     for live in watched(tab):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.spark import spark_session
+from pipeline.spark import java, spark_session
 from tests.pipeline.s3 import rights
 from tests.pipeline.without_spark import no_spark
 from tests.tools import QUICK_JAVA
@@ -34,6 +34,7 @@ def spark(door: socket.socket) -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in rights(door.getsockname()[1]).items():
             patch.setenv(name, value)
+        patch.setattr(java, "_system_java", lambda: None)  # the Java that comes with the app, as on a bare machine
         session = spark_session.session()
     for name, value in FOR_FEW_ROWS.items():
         session.conf.set(name, value)

@@ -84,6 +84,7 @@ def test_a_run_is_found_by_its_number_and_its_snapshot(store):
     assert queries.run_of(store, 3, None)["error"] == "no money"
 
 
+@pytest.mark.long("the overview of an ensemble by Spark's SQL")
 def test_an_overview_is_the_same_of_the_runs_and_of_the_tables_that_are_kept(spark, store):
     """Older versions called a column of extremes `strangeness`; whoever asks for the runs does not read that table."""
     old = arrow_schema(TABLES["extremes"]).empty_table()

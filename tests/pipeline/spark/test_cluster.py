@@ -63,6 +63,7 @@ def check_all_jobs(session: Any, expected: Outcome, folder: Path, log: Path) -> 
     assert {name: session.conf.get(name) for name in OWN} == OWN
 
 
+@pytest.mark.long("all jobs in a Connect session of a user")
 def test_all_jobs_in_a_users_connect_session_come_to_the_same_and_leave_it_alone(
     spark: Any, expected: Outcome, log: Path, tmp_path: Path
 ) -> None:

@@ -24,6 +24,7 @@ from tests.pipeline.some_ensembles import LONG, MANY, begin, content, files_of, 
 from tests.pipeline.spark.processes import python_workers
 
 
+@pytest.mark.long("a job that is stopped and resumed while workers are killed, on Spark")
 def test_what_was_stopped_is_kept_and_resumed_without_doing_it_twice_though_workers_are_killed(
     spark: Any, tmp_path: Path, undisturbed: Store
 ) -> None:

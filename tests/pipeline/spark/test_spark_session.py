@@ -57,6 +57,7 @@ print(server._process.pid, server.scratch, flush=True)
 """
 
 
+@pytest.mark.long("the bundled Java, its server and its owner killed")
 def test_the_bundled_java_serves_and_the_server_ends_with_its_owner(tmp_path) -> None:
     """Its owner is killed with SIGKILL while workers are busy; neither processes nor files may remain."""
     log = tmp_path / "log"
