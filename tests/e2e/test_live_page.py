@@ -135,7 +135,7 @@ def test_a_lecture_with_a_cluster(live, contexts):
     check_none([*found, *issues(other.tab, "dark, ended", **of_theme("dark")), *other.tab.trouble.found])
     other.page.close()
     live.until_state("ended")
-    check_none([*on_every_screen(live, "ended", SIZES), *issues(live.tab, "light, ended")])
+    check_none(issues(live.tab, "light, ended"))
 
 
 def presented(live: Live) -> None:
