@@ -14,6 +14,8 @@ from tests.pipeline.cuts.oracles import by_duckdb, by_simulator
 from tests.pipeline.cuts.random_tables import RUNS, as_table, random_cuts, random_table, surviving, write_table
 from tests.tools import count_of_examples
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(12)
 
 

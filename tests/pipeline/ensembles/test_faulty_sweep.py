@@ -16,6 +16,8 @@ from sim.core.network import RAW, Network
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(0, 2_000, 37)  # on systems of all kinds
 
 

@@ -30,6 +30,8 @@ from sim.core.sizing import Load
 from sim.theory.sizing import System, documents_bound, sizes
 from tests.tools import check_none
 
+pytestmark = pytest.mark.slow
+
 TOPOLOGIES = ("complete", "line", "dag")
 
 

@@ -26,6 +26,8 @@ from sim.run.execution import run
 from tests.sim.explore.test_explore import SYSTEMS
 from tests.tools import check_none
 
+pytestmark = pytest.mark.slow
+
 PARTS = 3
 AND_BACK = MayHappen(crashes=1, restarts=True)
 

@@ -20,6 +20,8 @@ from pipeline.store.schema import TABLES, arrow_schema
 from tests.pipeline.s3 import BUCKET, s3
 from tests.tools import ROOT
 
+pytestmark = pytest.mark.slow
+
 OLD, NEW, NEXT = 1, 2, 3  # the run_id of all rows of a generation
 STEPS = ("write", "rename", "remove")
 
