@@ -32,8 +32,6 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.run.execution import run
 
-pytestmark = pytest.mark.slow
-
 SMALL = Asked(topologies=("ring", "dag"), processes=(4,), marker_delays=("same", "uniform:1:30"), runs=3)
 SHIPPED = table_from_json(TRADEOFFS.read_text("utf-8"))  # with the app: what is newer is in no row of it
 
