@@ -280,6 +280,11 @@ EXPLORES = """() => {
   return root?.dataset.scene ?? null;
 }"""  # the scenario on the page Explore; null on another page
 NAMED = {"scenario", "step", "edits", "tab", "cut"}  # what Back can bring back
+FRAME = [".cc", ".cc-body", ".cc-stage", ".cc-diagram", ".cc-panel"]  # what only the style sheet lays out
+LAID_OUT = """(frame) => frame.filter((name) => {
+  const style = document.querySelector(name)?.style;
+  return style?.height || style?.width;
+}).map((name) => `the test has left ${name} with a size of its own`)"""
 
 
 class SharedTab(ExplorerPage):
@@ -304,11 +309,11 @@ class SharedTab(ExplorerPage):
         self.page.evaluate("sessionStorage.clear(); localStorage.clear()")
 
     def leave(self, has_failed: bool) -> None:
-        """End a test: its routes go, and its page where it failed. Fails if there was an error on the page."""
+        """End a test: its routes go, and its page where it failed. Fails on what a later test would stumble over."""
         self.page.unroute_all(behavior="ignoreErrors")
+        found, self.trouble.found = self.trouble.found + self.page.evaluate(LAID_OUT, FRAME), []
         if has_failed:
             self.forget()
-        found, self.trouble.found = self.trouble.found, []
         check_none(found)
 
     def open(self, query: str = "") -> None:

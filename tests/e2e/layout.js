@@ -5,7 +5,7 @@
   const isSeen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const name = (node) => `"${node.textContent.trim().replace(/\s+/g, " ").slice(0, 40)}"`;
   const isFixed = (node) => {
-    for (let at = node; at; at = at.parentElement) if (getComputedStyle(at).position === "fixed") return at;
+    for (let at = node; at; at = at.parentElement) if (["fixed", "sticky"].includes(getComputedStyle(at).position)) return at;
     return null;
   };
   // The box of what is really seen of a node: cut by every ancestor that hides or scrolls what is too long.

@@ -42,7 +42,8 @@ def faults(page: Any, scope: str = "body") -> list[str]:
 
     What is being drawn anew for another size is no fault yet: one that stays is.
 
-    What lies fixed over a page that scrolls (the way through the steps) is compared with nothing below it.
+    What stays in its place over what scrolls (the way through the steps, the title of a group) is compared with
+    nothing below it.
     """
     page.wait_for_function(_LINKS_FIT)
     ends = time.monotonic() + budget_s(PATIENCE_S)

@@ -199,9 +199,9 @@ def test_an_event_has_a_tip_in_a_small_window_that_was_just_opened(tab):
     page.wait_for_function("document.querySelector('.cc-diagram .hoverlayer')?.textContent.includes('step ')")
 
 
-def test_a_place_that_grows_by_less_than_a_pixel_leaves_a_diagram_that_can_be_dimmed(tab):
-    tab.open("/?scenario=overlapping")
-    page = tab.page
+def test_a_place_that_grows_by_less_than_a_pixel_leaves_a_diagram_that_can_be_dimmed(own_tab):
+    own_tab.open("/?scenario=overlapping")
+    page = own_tab.page
     for part in (0.3, 0.6, 0.9):  # the browser's whole pixels and Plotly's parts of one disagree at some of them
         page.evaluate(
             """(part) => {
