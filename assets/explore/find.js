@@ -54,8 +54,9 @@ export class Find {
   }
 
   shut() {
-    this.node.hidden = true;
     if (this.before?.isConnected) this.before.focus();
+    if (this.node.contains(document.activeElement)) document.activeElement.blur(); // a field that is hidden keeps the next key
+    this.node.hidden = true;
   }
 
   search() {

@@ -255,6 +255,11 @@ class ExplorerPage:
         self.page.get_by_role("button", name=button, exact=True).click()
         self.page.wait_for_selector(".cc:not([data-pending])")
 
+    def until_closed(self, dialog: sync_api.Locator) -> None:
+        """Wait until a dialog is gone, and has given back the focus: until then it keeps the keys that are pressed."""
+        dialog.wait_for(state="hidden")
+        self.page.wait_for_function("!document.activeElement?.closest('[role=dialog]')")
+
     def turn(self) -> None:
         """Let time run the other way, and wait for the diagram that Python draws."""
         self.page.locator(".cc-orientation").click()
@@ -341,7 +346,7 @@ class SharedTab(ExplorerPage):
         """Close a dialog, and leave the presenter view or Predict."""
         for dialog in self.page.get_by_role("dialog").locator("visible=true").all():
             self.page.keyboard.press("Escape")
-            dialog.wait_for(state="hidden")
+            self.until_closed(dialog)
         for view in ("presenting", "predicting"):
             if self.page.locator(f".cc[data-{view}]").count():
                 self.press("Escape")

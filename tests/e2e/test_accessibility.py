@@ -9,7 +9,7 @@ import pytest
 
 from tests.tools import check_none
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe
 
 SCHEMES = ("light", "dark")
 BAD = ("serious", "critical")
@@ -29,12 +29,21 @@ SETTLED = """() => Promise.all(document.getAnimations()
   .map((animation) => animation.finished.catch(() => null)))"""
 
 
+class LoadedOnce(Axe):
+    """Its script is not carried to a page that has it."""
+
+    def run(self, page, context, options):
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(self.axe_script)
+        return page.evaluate("(how) => axe.run(...how)", [context, options])
+
+
 def issues(explorer, where, scope="body", only=()):
     """What axe finds now within an element, one line per element; `only`: by these rules alone."""
     explorer.page.evaluate(SETTLED)
     context = {"include": [[scope]], "exclude": [[selector] for selector in NOT_OURS]}
     options = {"resultTypes": ["violations"]} | ({"runOnly": {"type": "rule", "values": list(only)}} if only else {})
-    found = axe.Axe().run(explorer.page, context, options).response["violations"]
+    found = LoadedOnce().run(explorer.page, context, options)["violations"]
     return [
         f"{where}: {rule['id']} ({rule['impact']}): {' '.join(map(str, node['target']))}: {_why(node)}"
         for rule in found
@@ -87,7 +96,7 @@ def test_dialogs(tab, color_scheme):
         page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
         found += issues(tab, f"{color_scheme}, {button}", **of_theme(color_scheme))
         page.keyboard.press("Escape")
-        dialog.wait_for(state="hidden")
+        tab.until_closed(dialog)
     check_none(found)
 
 

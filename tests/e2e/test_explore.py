@@ -124,7 +124,7 @@ def test_a_refused_edit_and_a_bad_file_say_why_and_change_nothing(explorer):
     explorer.page.get_by_test_id("stFileChipDeleteBtn").locator("button").click()  # else it stays
     answer.wait_for(state="detached")
     explorer.page.keyboard.press("Escape")
-    explorer.page.get_by_role("dialog").wait_for(state="hidden")
+    explorer.until_closed(explorer.page.get_by_role("dialog"))
     assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
 
 
@@ -134,7 +134,7 @@ def opened(explorer, name, text, title):
     page.get_by_role("button", name="Open file").click()
     page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
     page.get_by_role("heading", name=title).wait_for()
-    page.get_by_role("dialog").wait_for(state="hidden")
+    explorer.until_closed(page.get_by_role("dialog"))
 
 
 def test_own_file_is_opened_and_the_gallery_opens_a_scenario(explorer):
@@ -155,7 +155,7 @@ def test_own_file_is_opened_and_the_gallery_opens_a_scenario(explorer):
     first.wait_for()
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     first.click()  # now all cards are there, and none moves away from under the mouse
-    dialog.wait_for(state="hidden")
+    explorer.until_closed(dialog)
     page.wait_for_selector(".cc[data-scene=lecture]:not([data-pending])")
     page.wait_for_url("**scenario=lecture**")
     assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
@@ -252,11 +252,11 @@ def test_dark_theme_draws_light_on_dark_and_the_menu_switches(fresh_explorer, co
 def test_a_diagram_that_is_resized_while_its_page_is_left_stays_quiet(fresh_explorer):
     """Plotly resizes a tenth of a second late; `fresh_explorer` fails if the page then throws an error."""
     page = fresh_explorer.page
-    page.evaluate("void Plotly.Plots.resize(document.querySelector('.cc-diagram'))")
+    page.evaluate("window.resized = Plotly.Plots.resize(document.querySelector('.cc-diagram')); 0")
     page.set_viewport_size({"width": 1100, "height": 700})
     page.get_by_role("link", name="History").click()
     page.get_by_text("What has been run").wait_for()
-    page.evaluate("new Promise((done) => setTimeout(done, 500))")  # later than Plotly's own timer by the page's clock
+    page.evaluate("resized")
 
 
 def test_an_unknown_scenario_is_named_and_a_request_that_the_network_loses_is_made_again(fresh_tab):

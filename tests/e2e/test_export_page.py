@@ -351,5 +351,5 @@ def test_it_is_laid_out_well(exporting):
         dialog.get_by_text("170 mm wide on paper").wait_for()
         found += [f"{size}: {fault}" for fault in faults(page, ".cc-export-dialog")]
         page.keyboard.press("Escape")
-        dialog.wait_for(state="hidden")
+        exporting.until_closed(dialog)
     check_none(found)

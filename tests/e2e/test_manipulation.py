@@ -92,14 +92,14 @@ def test_zoom_and_the_diagrams_node_survive_a_drag_and_the_wheel_zooms_over_a_ha
     assert hand.zoom() == zoomed
     assert not hand.told(MARKER_21).startswith("arrives at 972")
     assert hand.page.evaluate("document.querySelector('.cc-diagram').markedByTest === true")
-    hand.page.locator(".cc-diagram .nsewdrag").dblclick(position={"x": 60, "y": 300})
+    hand.page.locator(".cc-diagram .nsewdrag").dblclick(position={"x": 690, "y": 300})
     hand.page.wait_for_function(f"{ZOOM} !== {zoomed!r}")
     hand.page.evaluate(STILL)
     whole = hand.zoom()
     hand.handle(H_TO_D).hover()
     hand.mouse.wheel(0, -100)
     hand.page.wait_for_function(f"{ZOOM} !== {whole!r}")
-    hand.page.locator(".cc-diagram .nsewdrag").dblclick(position={"x": 60, "y": 300})
+    hand.page.locator(".cc-diagram .nsewdrag").dblclick(position={"x": 690, "y": 300})
 
 
 def test_keys_nudge_the_handle_that_has_the_focus_and_step_nothing(hand):
@@ -293,7 +293,7 @@ def test_where_times_mean_nothing_no_handle_can_be_dragged(explorer):
     page.get_by_role("button", name="Open file").click()
     page.locator("input[type=file]").set_input_files({"name": "own.toml", "mimeType": "text/plain", "buffer": text})
     page.get_by_role("heading", name="By chance").wait_for()
-    page.get_by_role("dialog").wait_for(state="hidden")
+    explorer.until_closed(page.get_by_role("dialog"))
     explorer.press("End")
     assert page.locator(".cc-handle[role=slider]").count() == 0
     page.locator(".cc-handle[data-message]").focus()

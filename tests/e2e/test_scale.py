@@ -47,7 +47,7 @@ def open_text(explorer, text: str, title: str) -> None:
     own = {"name": "own.toml", "mimeType": "text/plain", "buffer": text.encode()}
     page.locator("input[type=file]").set_input_files(own)
     page.get_by_role("heading", name=title).wait_for()
-    page.get_by_role("dialog", name="Open a file").wait_for(state="hidden")
+    explorer.until_closed(page.get_by_role("dialog", name="Open a file"))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def long_run(long_page) -> Iterator:
 
 def rest(explorer) -> None:
     """Wait until the window is where it is to be."""
-    explorer.page.evaluate("new Promise((done) => setTimeout(done, 250))")  # by the page's clock: it asks after 140
+    explorer.page.wait_for_selector(".cc-strip-frame:not([data-ahead])")
     explorer.page.wait_for_selector(".cc:not([data-pending])")
     explorer.page.wait_for_function("!document.querySelector('.cc-words').textContent.startsWith('Going to')")
 

@@ -76,6 +76,7 @@ export class Overview {
   moveTo(centre) {
     this.place(centre);
     this.wanted = this.centre;
+    this.frame.toggleAttribute("data-ahead", true);
     clearTimeout(this.rest);
     this.rest = setTimeout(() => this.ask(), REST_MS);
   }
@@ -86,6 +87,7 @@ export class Overview {
     if (this.wanted == null || this.explorer.isLoading) return;
     const centre = this.wanted;
     this.wanted = null;
+    this.frame.toggleAttribute("data-ahead", false);
     this.loadWindow(centre);
   }
 

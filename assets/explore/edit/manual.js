@@ -195,8 +195,6 @@ class NetworkChoices {
     const layout = this.plot._fullLayout;
     if (!layout?.xaxis || !this.plot.clientWidth || !this.choices?.length) return;
     const { scene, step } = this.manipulation;
-    const { offsetLeft, offsetTop, clientWidth, clientHeight } = this.plot;
-    this.layer.style.cssText = `left: ${offsetLeft}px; top: ${offsetTop}px; width: ${clientWidth}px; height: ${clientHeight}px`;
     const { xaxis, yaxis } = layout;
     const pixel = ({ x, y }) => [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
     const dots = placedOnEdges(inFlight(scene.messages, step), scene.topology.edges, stepAt(scene, step).time);
@@ -209,7 +207,7 @@ class NetworkChoices {
       if (!dot) around.set(process, nth + 1);
       const [x, y] = pixel(dot ?? node);
       const [dx, dy] = dot ? this.beside(dot.message.channel, pixel) : [24 + 30 * nth, -24];
-      const inside = Math.max(15, Math.min(x + dx, clientWidth - 15));
+      const inside = Math.max(15, Math.min(x + dx, this.plot.clientWidth - 15));
       button.style.transform = `translate(${Math.round(inside)}px, ${Math.round(Math.max(15, y + dy))}px) translate(-50%, -50%)`;
     });
   }

@@ -31,7 +31,6 @@ export class NetworkChannels {
   show() {
     const { channels, topology } = this.manipulation.scene;
     this.picture.toggleAttribute("hidden", !topology.figure);
-    if (!topology.figure) this.layer.style.width = ""; // else that of the picture before makes a narrow page scroll sideways
     if (!topology.figure) return;
     const own = channels.map(({ name, caption, source, target }) => ({ name, caption, source, target }));
     refill(this.lines, JSON.stringify(own), () => own.map((channel, rank) => this.line(channel, rank)));
@@ -54,8 +53,6 @@ export class NetworkChannels {
     const layout = this.plot._fullLayout;
     const { scene } = this.manipulation;
     if (!layout?.xaxis || !this.plot.clientWidth || !scene?.topology.figure) return;
-    const { offsetLeft, offsetTop, clientWidth, clientHeight } = this.plot;
-    this.layer.style.cssText = `left: ${offsetLeft}px; top: ${offsetTop}px; width: ${clientWidth}px; height: ${clientHeight}px`;
     const { xaxis, yaxis } = layout;
     const edges = new Map(scene.topology.edges.map((edge) => [edge.channel, edge]));
     for (const line of this.lines.children) {
@@ -82,10 +79,9 @@ export class NetworkChannels {
 
   /** The menu of a channel in the list that stands for the picture of a large network. */
   openListed(channel, { currentTarget: button, detail }) {
-    const { scrollTop, clientWidth, clientHeight } = this.view.node;
-    this.layer.style.cssText = `left: 0; top: ${scrollTop}px; width: ${clientWidth}px; height: ${clientHeight}px`;
     const [own, around] = [button, this.layer].map((node) => node.getBoundingClientRect());
     this.openMenu(channel, [own.right - around.left, own.bottom - around.top], detail === 0, button);
+    this.manipulation.channelMenu.node.scrollIntoView({ block: "nearest" }); // the list is longer than what is seen of it
   }
 
   openMenu({ source, target }, point, byKeyboard, opener) {

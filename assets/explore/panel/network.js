@@ -26,7 +26,8 @@ export class Network {
     this.list = el("ul", { class: "cc-flights" });
     this.split = new SplitForm(explorer, (chosen) => this.choose(chosen));
     const foot = el("div", { class: "cc-network-foot" }, this.summary, this.split.buttons);
-    node.append(this.plot, this.neighbours.node, foot, this.split.form, this.list);
+    const room = el("div", { class: "cc-network-room" }, this.plot, this.neighbours.node); // and of what lies over them
+    node.append(room, foot, this.split.form, this.list);
     new ResizeObserver(() => this.refresh()).observe(this.plot);
   }
 

@@ -333,6 +333,7 @@ def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
                 except aio.AioRpcError as problem:
                     return problem.details()
 
+        own = await taken(supervisor)  # so each of them has begun: before that it accepts none
         answers.append(await send("P2", "asked-outside"))
         await comes(lambda: supervisor.store.registry.snapshot("asked-outside") is not None, "it is known")
         await comes(lambda: supervisor.snapshot("asked-outside").status.is_final, "it ends")
@@ -340,8 +341,7 @@ def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
         for node in ("P2", "P3"):
             answers.append(await send(node, "asked-outside"))
         answers.append(await send("P1", "../../elsewhere"))
-        own = await taken(supervisor)
-        assert [one.id for one in supervisor.snapshots(None, 9, None)] == [own.id, "asked-outside"]
+        assert [one.id for one in supervisor.snapshots(None, 9, None)] == ["asked-outside", own.id]
 
     told_again(live(Wanted(bank(), tmp_path, transport=GRPC), act))
     assert answers[:3] == [True, False, False]

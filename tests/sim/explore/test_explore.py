@@ -101,6 +101,18 @@ SYSTEMS = {
         """,
         "waiting",
     ),
+    "a snapshot that waits for the second of two messages that change nothing": parse_toml(
+        """
+        processes = ["P1", "P2"]
+        workload = { kind = "diffusing", active = ["P1", "P2"] }
+        script = [
+          { process = "P2", to = "P1", at = 1, body = "activate" },
+          { process = "P2", to = "P1", at = 2, body = "activate" },
+        ]
+        snapshots = [{ id = "S1", process = "P1", after = "P1.2" }]
+        """,
+        "second",
+    ),
     "a line that waits": parse_toml(
         """
         processes = ["A", "B"]

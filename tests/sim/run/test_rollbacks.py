@@ -72,6 +72,50 @@ process = "P2"
 at = 30
 """
 
+# P1 goes back to B, receives D, and copies its state after E; then P2 crashes and has not sent C.
+TAKEN_BACK_AGAIN = """
+processes = ["P1", "P2"]
+[algorithm]
+kind = "uncoordinated"
+every = 2
+[recovery]
+on = "crash"
+[[script]]
+process = "P1"
+at = 1
+label = "A"
+[[script]]
+process = "P1"
+at = 2
+label = "B"
+[[script]]
+process = "P2"
+at = 10
+to = "P1"
+label = "C"
+received_as = "D"
+[[script]]
+process = "P1"
+at = 15
+label = "E"
+[[snapshots]]
+id = "S1"
+process = "P1"
+at = 0.5
+[[snapshots]]
+id = "S1"
+process = "P2"
+at = 0.5
+[[faults]]
+kind = "crash"
+process = "P2"
+at = 4
+[[faults]]
+kind = "crash"
+process = "P2"
+at = 16
+"""
+
 OVERTAKEN = """
 processes = ["P1", "P2"]
 [algorithm]
@@ -185,6 +229,11 @@ def test_copies_that_nobody_coordinates_are_over_with_their_life() -> None:
     assert copies.is_over and recoveries_of(own)[copies.id].line == {"P1": 0, "P2": 0}
     with pytest.raises(InputError, match="S1: a recovery has taken back what its cut contains"):
         cut_of(own, copies)
+
+
+def test_a_copy_of_a_life_between_two_recoveries_holds_what_came_before_both() -> None:
+    (copies,) = snapshots_of(run(parse_toml(TAKEN_BACK_AGAIN, "test")))
+    assert copies.is_over and copies.events == {"P1": ("A", "B", "D", "E"), "P2": ()}
 
 
 def test_the_states_at_cuts_are_those_of_the_surviving_line(back_to_the_first: Execution) -> None:
