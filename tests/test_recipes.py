@@ -22,13 +22,12 @@ OF_ITS_KIND = {
     "sim/algorithms": [
         "tests/sim/run/test_every_algorithm.py", "tests/sim/explain", "tests/sim/edit/test_another_algorithm.py",
         "tests/diagrams/test_algorithms_speak.py", "tests/views/test_tradeoffs.py",
-        "tests/pipeline/ensembles/test_tradeoffs.py",
     ],
     "sim/algorithms/broken": [
         "tests/sim/core/test_broken_rules.py", "tests/sim/edit/test_lay_bare.py", "tests/diagrams/test_broken.py",
         "tests/test_broken_rules_page.py",
     ],
-    "sim/workloads": ["tests/sim/workloads", "tests/sim/document"],
+    "sim/workloads": ["tests/sim/workloads"],
     "sim/detectors": ["tests/sim/verify/test_stable.py", "tests/diagrams/test_properties.py"],
     "scenarios": ["tests/scenarios", "tests/views/test_gallery.py"],
     "diagrams/export": [

@@ -68,9 +68,9 @@ def test_in_every_tab_at_every_size_nothing_overlaps(tab, scenario):
 
 
 def test_nor_in_tabs_and_parts_that_only_some_runs_have(tab):
-    """Each at a size; the first of them is that of a phone."""
-    sizes = [SIZES[number % len(SIZES)] for number in range(len(SPECIAL))]
-    check_none(faults_of(tab, [(name, size, "End", shown) for (name, shown), size in zip(SPECIAL, sizes, strict=True)]))
+    """Some of them, each at a size; the first is that of a phone."""
+    looks = [(name, size, "End", shown) for (name, shown), size in zip(SPECIAL[1::2], SIZES, strict=True)]
+    check_none(faults_of(tab, looks))
 
 
 @pytest.mark.long("every tab of Explore at every size")

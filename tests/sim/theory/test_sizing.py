@@ -168,7 +168,7 @@ processes = {nodes}
 seed = {seed}
 algorithm = {{ kind = "{kind}" }}
 topology = {{ kind = "{topology}"{rules.get("capacity", "")} }}
-workload = {{ kind = "stream", every = 0.25, messages = {rules.get("messages", 600)} }}
+workload = {{ kind = "stream", every = 0.25, messages = {rules.get("messages", 250)} }}
 delay = {{ value = 1.9 }}
 marker_delay = {{ value = {rules.get("marker_delay", 6.3)} }}
 control_delay = {{ value = {rules.get("marker_delay", 6.3)} }}
