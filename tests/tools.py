@@ -28,15 +28,15 @@ LARGER = 10  # times as many examples in the large one
 
 
 def count_of_examples(most: int) -> int:
-    """The number of examples of a property: `most`, but few in a quick run and many in a long one."""
+    """The number of examples of a property: half of `most`, but few in a quick run and many in a long one."""
     profile = settings.get_current_profile_name()
     if profile == QUICK:
         return min(most, settings().max_examples)
-    return most * LARGER if profile == LARGE else most
+    return most * LARGER if profile == LARGE else max(1, most // 2)
 
 
 def examples(most: int) -> settings:
-    """Settings for `most` examples of a property, but few in a quick run and many in a long one."""
+    """Settings for half of `most` examples of a property, but few in a quick run and many in a long one."""
     return settings(max_examples=count_of_examples(most))
 
 
