@@ -66,7 +66,7 @@ def log_window(store: Store, run_id: int, processes: Sequence[str], first_row: i
     left = WhatIsLeft(store, run_id)
     around = one_execution.window(store, run_id, max(0, first_row - 1), rows + 2)
     own = left.events(_whole_events(around, first_row, rows))
-    begin = own[0].row if own else first_row
+    begin = own[0].row if own else _begin_of_event(store, run_id, around, first_row)
     before = dict.fromkeys(processes, 0) | one_execution.event_counts_before(store, run_id, begin)
     receipts = _receipts_from_before(own, left)
     return LogWindow(own, before, _held(store, run_id, begin, before, receipts, left), receipts)
@@ -78,6 +78,16 @@ def _whole_events(around: Sequence[Event], first_row: int, rows: int) -> list[Ev
     events = [row for row in around if row.kind in APPLICATION_KINDS]
     cut_off = {(row.process, row.index) for row in events if row.row not in inside}
     return [row for row in events if row.row in inside and (row.process, row.index) not in cut_off]
+
+
+def _begin_of_event(store: Store, run_id: int, around: Sequence[Event], first_row: int) -> int:
+    """The row `first_row`, or, where it lies within an event, the first row of that event."""
+    beside = {row.row: (row.process, row.index) for row in around if row.kind in APPLICATION_KINDS}
+    process, index = beside.get(first_row, (None, None))
+    if index is None or beside.get(first_row - 1) != (process, index):
+        return first_row
+    is_one = (field("run_id") == run_id) & (field("process") == process) & (field("index") == index)
+    return int(compute.min(store.rows("events").to_table(["row"], is_one)["row"]).as_py())
 
 
 def _receipts_from_before(rows: Sequence[Event], left: WhatIsLeft) -> dict[str, list[Event]]:

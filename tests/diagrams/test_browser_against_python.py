@@ -33,7 +33,7 @@ from tests.sim.strategies import scenarios
 from tests.tools import count_of_examples, drawn
 
 RUNS = max(30, count_of_examples(50))
-DRAGS = max(30, count_of_examples(120))  # among fewer none may wait behind a dragged message
+DRAGS = max(30, count_of_examples(240))  # among fewer none may wait behind a dragged message
 
 
 def scene_of(execution: Execution) -> dict[str, Any]:

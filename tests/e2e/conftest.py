@@ -276,8 +276,8 @@ GO_BACK = """(address) => {
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }"""
 IS_SHOWN = """([scenario, step]) => {
-  const { scene, pending, step: shown } = document.querySelector(".cc").dataset;
-  const last = Number(document.querySelector(".cc-slider").max);
+  const { scene, pending, step: shown } = document.querySelector(".cc")?.dataset ?? {};
+  const last = Number(document.querySelector(".cc-slider")?.max);
   return scene === scenario && pending === undefined && Number(shown) === Math.min(step, last);
 }"""
 EXPLORES = """() => {

@@ -74,6 +74,8 @@ def test_an_event_of_which_a_part_lies_outside_is_left_out(folder) -> None:
     last = Event(0, 3, 2, 2.0, "a", 2, "internal", None, None, None, "rests", None, None, None, 0)
     store = folder_of(folder / "three", [*sends, last])
     assert [row.row for row in log_window(store, 0, "abcd", 0, 2).rows] == []
+    found = log_window(store, 0, "abcd", 1, 1)
+    assert (found.rows, found.before["a"], found.held) == ([], 0, {}), "the cut is before it, not in the midst of it"
     found = log_window(store, 0, "abcd", 2, 2)
     assert ([row.label for row in found.rows], found.before["a"]) == (["rests"], 1)
     assert {name: own.names for name, own in found.held.items()} == {f"a->{name}": ["tells all"] for name in "bcd"}

@@ -215,7 +215,7 @@ def test_both_code_paths_say_the_same_whatever_goes_wrong(scenario: Scenario) ->
 
 def test_what_goes_wrong_at_random_is_of_every_kind() -> None:
     found: Counter[str] = Counter()
-    count = count_of_examples(80)
+    count = count_of_examples(160)
     for scenario in drawn(done_wrong(), count):
         for counts in delivery(run(scenario)):
             found.update(name for name, number in counts._asdict().items() if number)
