@@ -52,6 +52,12 @@ NEEDS = {
 }
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A folder of which no test is asked for is not even read."""
+    unasked = [ROOT / folder for marker, (folder, *_) in NEEDS.items() if f"not {marker}" in config.option.markexpr]
+    return True if collection_path in unasked else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what a test needs, and properties; what takes longest comes first. A long test says what it covers."""

@@ -151,6 +151,7 @@ def test_this_test_sees_circles_and_wrong_orders() -> None:
     assert upwards(wrong, "sim") == ["sim.core.a imports sim.run.b"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", BELOW)
 def test_imports_run_downwards(package: str) -> None:
     found = []

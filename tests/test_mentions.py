@@ -53,6 +53,7 @@ def _is_there(name: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_what_is_mentioned_is_there() -> None:
     found = [f"{name}: {mention}" for name, text in texts().items() for mention in strange(text)]
     assert not found, "\n".join(found)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.tools import drawn
 
 
+@pytest.mark.slow
 def test_what_is_drawn_does_not_depend_on_which_modules_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = drawn(st.integers(), 300)
     with tempfile.TemporaryDirectory() as folder:  # Hypothesis passes over what has "test" in its path, as tmp_path has

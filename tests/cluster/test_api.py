@@ -283,6 +283,7 @@ def test_nodes_and_recoveries_have_figures(server: Server) -> None:
     assert found['info{scenario="lecture"}'] == 1
 
 
+@pytest.mark.slow
 def test_the_figures_of_two_apps_are_their_own(controller: FakeController) -> None:
     with serving(create_app(controller, None)) as one, serving(create_app(FakeController(), None)) as other:
         one.ask("POST", TRIGGER)
@@ -292,6 +293,7 @@ def test_the_figures_of_two_apps_are_their_own(controller: FakeController) -> No
 # ---------------------------------------------------------------------- the document
 
 
+@pytest.mark.slow
 def test_the_document_tells_of_the_token_only_where_there_is_one(server: Server) -> None:
     plain = server.ask("GET", "/openapi.json").json
     assert "securitySchemes" not in plain["components"] and "security" not in plain

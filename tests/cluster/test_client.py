@@ -90,6 +90,7 @@ def test_a_snapshot_that_does_not_end_is_not_waited_for_for_ever(client: Client)
         client.wait("snap-0", patience_s=0)
 
 
+@pytest.mark.slow
 def test_the_token_is_sent() -> None:
     with serving(create_app(FakeController(), "secret")) as server:
         assert len(Client(server.url, "secret").nodes()) == 3

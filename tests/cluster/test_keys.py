@@ -80,6 +80,7 @@ def test_only_so_many_keys_are_kept() -> None:
     assert keys.find("1") is not None and keys.find("2") is not None
 
 
+@pytest.mark.slow
 def test_the_registry_may_keep_them() -> None:
     kept: dict[str, Kept] = {}
 

@@ -54,6 +54,7 @@ def unsent(link: Link) -> int:
 # ---------------------------------------------------------------------- everything, once, in order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("transport", "seed"), thinned(product(TRANSPORTS, range(3)), 2, "links over connections that are cut, more seeds")
 )
@@ -104,6 +105,7 @@ def test_the_last_message_may_be_lost_many_times(system: System, monkeypatch: py
     carried_out(main())
 
 
+@pytest.mark.slow
 @EACH
 def test_a_frame_that_comes_in_pieces_slower_than_a_silence_is_one_frame(
     system: System, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +147,7 @@ def test_a_gap_is_asked_for_once_more_if_what_is_sent_again_is_lost_again() -> N
     assert written.frames[2:] == [[AGAIN, 4]]
 
 
+@pytest.mark.slow
 def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "SILENCE", 0.005)
 
@@ -175,6 +178,7 @@ def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pyt
     carried_out(main())
 
 
+@pytest.mark.slow
 def test_who_is_not_welcomed_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever listens at first takes connections and says nothing, as a process does that is about to end."""
     monkeypatch.setattr(links, "WELCOME_S", 0.05)

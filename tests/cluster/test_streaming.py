@@ -51,6 +51,7 @@ def test_who_goes_is_forgotten(server: Server, controller: FakeController) -> No
     until(lambda: controller.readers == [])
 
 
+@pytest.mark.slow
 def test_only_so_many_clients_read(controller: FakeController) -> None:
     streams = Streams(controller.events, most_clients=1)
     with serving(create_app(controller, None, streams=streams)) as server:
@@ -63,6 +64,7 @@ def test_only_so_many_clients_read(controller: FakeController) -> None:
             pass
 
 
+@pytest.mark.slow
 def test_a_quiet_stream_is_kept_alive(controller: FakeController) -> None:
     with (
         serving(create_app(controller, None, streams=Streams(controller.events, keep_alive_s=0.01))) as server,

@@ -92,6 +92,7 @@ def test_lanes_follow_the_order_and_a_cut_has_a_point_on_each(whole: Scene) -> N
     assert seams == sorted(seams), "a hidden process lies between its neighbours"
 
 
+@pytest.mark.slow
 @given(arranged())
 def test_what_is_said_of_the_run_does_not_change(whole: Scene) -> None:
     with_view, without = payload(whole, ()), payload(whole.arranged(Arrangement()), ())

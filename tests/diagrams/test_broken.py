@@ -120,6 +120,7 @@ def test_a_caption_says_what_is_wrong(slip: str, said: str) -> None:
     assert said in of_run(scene, scene.last) and "is lost" not in of_run(scene, scene.last - 2)
 
 
+@pytest.mark.slow
 def test_captions_and_titles_say_that_a_rule_is_broken() -> None:
     scene = compose(opened("two_banks", "one_flag"))
     assert "A rule is broken on purpose: one flag for all snapshots." in of_run(scene, scene.last)

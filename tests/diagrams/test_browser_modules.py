@@ -40,6 +40,7 @@ def test_every_file_and_every_export_is_needed_by_a_page() -> None:
     assert {path for path, _ in imported} | set(ENTRIES) == set(FILES)
 
 
+@pytest.mark.slow
 @each("path", [ENTRIES[0], *COMPUTING])
 def test_a_module_can_be_loaded_alone(run_module: Callable[..., Any], path: Path) -> None:
     assert set(run_module("(module) => Object.keys(module)", [path])) == set(modules.read(path).exports)

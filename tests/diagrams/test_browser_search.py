@@ -106,6 +106,7 @@ def test_what_an_algorithm_calls_its_markers_is_found_and_so_is_marker(
     assert names == {"barrier sent", "barrier received"}
 
 
+@pytest.mark.slow
 def test_on_random_runs_labels_processes_and_kinds_are_found_as_in_the_event_table(
     run_module: Callable[..., Any],
 ) -> None:

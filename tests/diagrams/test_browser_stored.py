@@ -26,6 +26,7 @@ def goals(run_module: Run, first: int, until: int, moment: dict[str, Any]) -> li
     return found
 
 
+@pytest.mark.slow
 @each(("time", "there"), [(0, []), (6, []), (6.1, ["S1"]), (9, ["S1"]), (50, ["S1"])])
 def test_what_is_valid_before_a_time_can_be_gone_back_to(run_module: Run, time: float, there: list[str]) -> None:
     """S1 is valid at 6; a recovery at 6 comes before that."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from diagrams.browser import EXPLORE
 from diagrams.record import record_of
 from diagrams.scene import compose
@@ -28,6 +30,7 @@ def recorded(name: str) -> tuple[list[dict[str, Any]], int]:
     return record_of(scene), scene.last
 
 
+@pytest.mark.slow
 @each("name", ["lecture", "overlapping", "single_token", "two_initiators", "phones"])
 def test_every_process_and_channel_of_every_snapshot_has_a_caption_to_the_last_step(
     run_module: Callable[..., Any], name: str

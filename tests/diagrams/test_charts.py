@@ -7,6 +7,7 @@ import math
 from itertools import pairwise
 
 import plotly.graph_objects as go
+import pytest
 
 from diagrams import charts, theme
 from diagrams.chart_parts import AWAY, Axis, number, slot_of
@@ -226,6 +227,7 @@ def test_an_axis_of_numbers_has_its_ticks_at_the_values_unless_they_crowd():
     assert "tickvals" not in Axis(MARKERS, crowded).layout()
 
 
+@pytest.mark.slow
 def test_every_measure_can_be_drawn():
     for measure in MEASURES.values():
         runs = [row | {measure.column: 3} for row in RUNS]

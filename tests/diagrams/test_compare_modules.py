@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from diagrams.browser import COMPARE
 from tests.cases import each
 from tests.javascript import IN_BOTH
@@ -56,6 +58,7 @@ def test_nothing_is_merged_to_nothing(run_module: Run) -> None:
     assert merged(run_module, []) == ([], [])
 
 
+@pytest.mark.slow
 @each(("time", "place"), [(-1.0, 0), (0.5, 0), (1.0, 1), (1.7, 2), (9.0, 3)])
 def test_the_last_moment_until_a_time(run_module: Run, time: float, place: int) -> None:
     """As an edit changes the moments: the one on show is looked for among the new ones."""

@@ -158,6 +158,7 @@ def test_what_is_no_cut_of_the_run_is_refused_in_a_sentence(text, complaint):
         assert str(problem.value) == complaint
 
 
+@pytest.mark.slow
 @each("form", ["svg", "png", "pdf", "tikz"])
 def test_every_picture_can_show_a_cut(form):
     cuts = [{}, {"cut": "2.3.1"}, {"cut": "P1=4,P2=2,P3=2"}]

@@ -87,12 +87,14 @@ def test_every_format_can_write_the_first_the_middle_and_the_last_step(form, nam
     assert exported(name, form, step=round(part * scene(name).last), theme=theme, orientation=orientation)
 
 
+@pytest.mark.slow
 @each("form", PICTURES)
 def test_step_theme_and_orientation_each_change_a_picture(form):
     views = [{}, {"step": 9}, {"theme": "dark"}, {"orientation": "right"}]
     assert len({exported("lecture", form, **view) for view in views}) == len(views)
 
 
+@pytest.mark.slow
 @each("form", [name for name in LIGHTER if name != "pdf"])  # which orders its fonts at random
 def test_the_same_view_gives_the_same_bytes(form):
     assert exported("two_banks", form) == exported("two_banks", form)

@@ -56,6 +56,7 @@ def test_it_holds_the_lattice_where_that_is_small():
     assert data_in(page_of(library.load("hundred")))["scene"]["lattice"] is None
 
 
+@pytest.mark.slow
 def test_it_opens_with_what_is_on_show():
     lecture = library.load("lecture")
     assert data_in(page_of(lecture))["shown"] == {}

@@ -97,6 +97,7 @@ def test_png_has_twice_the_size_of_the_svg(name, theme):
     assert picture.convert("RGB").getpixel((2, 2)) == ((255, 255, 255) if theme == "light" else (14, 17, 23))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"width": "2400pt", "font-size": "36pt", "crop": (0, 60)}, {"width": "600mm"}])
 def test_a_png_of_too_many_dots_is_refused_before_it_is_made(asked, monkeypatch):
     monkeypatch.setattr(vl_convert, "svg_to_png", None)

@@ -232,6 +232,7 @@ def test_a_deck_of_one_step_of_a_run_too_long_for_a_picture_has_its_page(step, m
         slides_of("lecture", steps=(2, 15))
 
 
+@pytest.mark.slow
 def test_a_deck_of_a_range_has_its_steps_only():
     reader = PdfReader(BytesIO(exported("lecture", "deck", steps=(3, 6))))
     texts = [page.extract_text() for page in reader.pages]
@@ -297,6 +298,7 @@ def group_of(page):
     return group
 
 
+@pytest.mark.slow
 def test_a_slide_is_made_of_native_shapes():
     """One for each primitive: connectors with heads, ovals, freeforms, text boxes; and a table. No picture."""
     view = {"steps": (22, 23), "orientation": "right"}
@@ -344,6 +346,7 @@ def test_curves_are_curves_and_what_is_translucent_is():
     assert past and all(b"cubicBezTo" in shape and b'<a:alpha val="13000"/>' in shape for shape in past)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 def test_the_record_of_a_slide_is_a_table(orientation):
     view = {"steps": (30, 31), "orientation": orientation}
@@ -354,6 +357,7 @@ def test_the_record_of_a_slide_is_a_table(orientation):
         assert page.shapes.title.text_frame.text.split("\n") == [slide.head, " ".join(slide.lines)]
 
 
+@pytest.mark.slow
 def test_the_story_is_in_the_notes():
     """All of it on the first slide, with the step's sentence on each; and why a message is recorded, once it is."""
     story = paragraphs(scene("lecture").execution.scenario.story)

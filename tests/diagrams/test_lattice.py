@@ -120,6 +120,7 @@ def test_of_any_run_all_that_is_drawn_is_consistent_and_every_line_is_one_event(
 # ------------------------------------------------------------------ parts of a large one
 
 
+@pytest.mark.slow
 def test_of_a_lattice_that_is_too_large_the_part_around_the_snapshot_is_drawn() -> None:
     lattice = of("hundred")
     recorded = states(lattice)["recorded"]

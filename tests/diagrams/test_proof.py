@@ -107,6 +107,7 @@ def test_white_and_red_are_told_apart_without_colours():
 # --------------------------------------------------------------------------- any run
 
 
+@pytest.mark.slow
 @given(scenarios(schedulers=("timed", "tick", "random")))
 def test_the_swaps_keep_the_order_of_every_process_and_end_at_the_recorded_state(scenario: Scenario) -> None:
     execution = run(scenario)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from diagrams.arrangement import Arrangement
 from diagrams.caption import of_run
 from diagrams.properties import MOST_STEPS, properties
@@ -42,6 +44,7 @@ def test_there_are_none_where_the_workload_has_none() -> None:
     assert properties(scene("lecture")) == []
 
 
+@pytest.mark.slow
 def test_a_long_run_is_not_followed_step_by_step_but_its_history_and_its_snapshots_are_told() -> None:
     scenario = Scenario(
         "long",

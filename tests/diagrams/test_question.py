@@ -116,6 +116,7 @@ def test_every_channel_on_which_a_marker_comes_is_named() -> None:
     assert {"C21", "C31", "C32", "C23"} <= texts
 
 
+@pytest.mark.slow
 def test_a_window_on_a_long_run_asks_nothing() -> None:
     scene = compose(run(library.load("hundred")))
     assert payload(scene, ("right",))["questions"].keys() == {"right"}

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from PIL import ImageColor
 
 from diagrams import browser, theme
@@ -50,6 +51,7 @@ def files() -> list[Path]:
     return [path for path in found if path != ROOT / "diagrams" / "theme.py"]
 
 
+@pytest.mark.slow
 @each("path", files)
 def test_only_the_theme_names_colours(path):
     assert list(colours_in(path.read_text("utf-8"), path.suffix)) == []

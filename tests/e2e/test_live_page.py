@@ -117,7 +117,9 @@ def opened_in_explore(live: Live) -> None:
     page.wait_for_selector(".cc[data-scene=live][data-ready=true]")
     page.keyboard.press("End")
     tab.tab("Record")
-    page.locator(".cc-card[data-snapshot]:not([hidden])").filter(has_text="snap-0002").filter(has_text="complete").wait_for()
+    page.locator(".cc-card[data-snapshot]:not([hidden])").filter(has_text="snap-0002").filter(
+        has_text="complete"
+    ).wait_for()
     tab.tab("Cut")
     page.get_by_text("This cut is consistent").wait_for()
     tab.tab("Lattice")

@@ -26,6 +26,7 @@ def test_an_example_is_whole_and_of_this_version():
         assert (manifest.host, manifest.pid) == (None, None), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [ENSEMBLE, SIZING], ids=lambda path: path.name)
 def test_the_runs_are_those_that_this_version_makes(path):
     store = Store.open(path)

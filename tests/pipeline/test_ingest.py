@@ -137,6 +137,7 @@ def refused(capsys, *arguments: object) -> str:
     return str(err)
 
 
+@pytest.mark.slow
 def test_bad_input_is_refused_in_a_line_before_spark_is_asked(tmp_path: Path, capsys, monkeypatch) -> None:
     def nobody() -> None:
         raise AssertionError("Spark was asked")

@@ -194,6 +194,7 @@ def page_of_an_ensemble() -> None:
     ensembles.page()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "kind", "told"),
     [

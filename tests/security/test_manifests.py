@@ -248,6 +248,7 @@ def test_a_damaged_part_is_one_sentence_at_every_door(
     catalog.delete("a")
 
 
+@pytest.mark.slow
 def test_clocks_that_jump_change_the_order_and_no_more(root: Path) -> None:
     folder(root, "later", GOOD | {"created": "2027-01-01T00:00:00+00:00", "finished": "2026-12-31T23:00:00+00:00"})
     folder(root, "no-zone", GOOD | {"created": "2026-12-31", "finished": None})

@@ -126,9 +126,7 @@ def test_what_names_nothing_is_refused_in_one_line(odd_entries: None) -> None:
 @pytest.mark.parametrize(
     ("page", "name"), [own if own in SOON else pytest.param(*own, marks=LATER) for own in product(PAGES, NOTHING)]
 )
-def test_an_address_that_names_nothing_is_told_on_the_page(
-    page: str, name: str, odd_entries: None, root: Path
-) -> None:
+def test_an_address_that_names_nothing_is_told_on_the_page(page: str, name: str, odd_entries: None, root: Path) -> None:
     test = shown(page, name)
     assert not test.exception
     (told,) = [html for element in test.get("html") if 'role="alert"' in (html := element.proto.body)]
@@ -176,6 +174,7 @@ def test_names_that_differ_by_capitals_are_one_name(root: Path) -> None:
     assert new_folder_path("bank-2") == root / "bank-2"
 
 
+@pytest.mark.slow
 def test_out_takes_any_path_or_refuses_it_in_one_line(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

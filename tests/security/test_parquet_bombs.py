@@ -119,6 +119,7 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     assert "names a column twice" in refusal(path)
 
 
+@pytest.mark.slow
 def test_many_rows_are_planned_by_stretches(tmp_path: Path, monkeypatch) -> None:
     """Not one after the other: fifty million rows took twenty seconds."""
     rows = 2_000_000

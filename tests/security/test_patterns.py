@@ -45,6 +45,7 @@ def in_a_thread(work) -> tuple[list[BaseException], int]:
     return raised, turns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", [FOR_EVER, "^(a+)+$b|(?:a|aa)+$", r"(?:(a+)+)+(?<never>$a)|^(?:(?=(a|aa))\1)+$"])
 def test_a_line_between_executions_that_takes_for_ever_stalls_nobody(soon, tmp_path: Path, expression: str) -> None:
     """Also in a thread, where the page plans the reading of a log."""
@@ -93,6 +94,7 @@ def test_many_executions_have_one_limit(tmp_path: Path) -> None:
     assert seconds < patterns.MOST_SECONDS + healthy
 
 
+@pytest.mark.slow
 def test_a_long_healthy_log_is_never_refused(monkeypatch, tmp_path: Path) -> None:
     """What its searches take beyond the healthy is nothing; so a long log has its time by its length alone."""
     monkeypatch.setattr(patterns, "MOST_SECONDS", 0.05)
@@ -104,6 +106,7 @@ def test_a_long_healthy_log_is_never_refused(monkeypatch, tmp_path: Path) -> Non
     shiviz.read(piece)
 
 
+@pytest.mark.slow
 def test_a_long_odd_line_does_not_hold_up_the_guess_of_the_pattern(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shiviz, "MOST_SECONDS", 0.1)
     log = tmp_path / "some.log"

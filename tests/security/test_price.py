@@ -202,6 +202,7 @@ def test_what_there_is_no_time_for_comes_again_and_nothing_is_lost(session, monk
     assert (answers, len(session.version.edits), session.data()["unfinished"]) == (5, 5, 0)
 
 
+@pytest.mark.slow
 def test_an_outbox_of_2000_edits_is_run_once(session, runs):
     session.absorb(entries(*({**ADD, "at": 50 + n % 100} for n in range(2_000))))
     assert (len(runs), session.ack, session.at) == (1, 2_000, 2_000)
@@ -408,6 +409,7 @@ def somebody_else(monkeypatch) -> Iterator[Callable[[], None]]:
     end()
 
 
+@pytest.mark.slow
 def test_a_big_run_waits_for_another_and_is_told_so_and_small_ones_do_not(session, somebody_else):
     session.absorb(entries(ADD))
     session.open(Shared(scenario="two_banks"))
@@ -420,6 +422,7 @@ def test_a_big_run_waits_for_another_and_is_told_so_and_small_ones_do_not(sessio
     assert session.scenario.name == "bank"
 
 
+@pytest.mark.slow
 def test_edits_of_a_big_run_wait_in_the_browser_while_another_is_made(somebody_else, monkeypatch):
     monkeypatch.setattr(budget, "BIG", 10_000)
     session = ExploreSession()
@@ -451,6 +454,7 @@ def explore_page() -> None:
     explore.page()
 
 
+@pytest.mark.slow
 def test_a_link_to_a_big_run_stays_until_its_turn(somebody_else, monkeypatch):
     drawn = []
     monkeypatch.setattr(explore, "explorer", lambda data, *_, **__: drawn.append(data["link"]))

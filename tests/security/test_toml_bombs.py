@@ -127,6 +127,7 @@ def test_a_sentence_does_not_quote_a_megabyte() -> None:
     assert len(str(refused.value)) < MOST_LETTERS + 10 and str(refused.value).startswith("long.toml: algorithm.kind: ")
 
 
+@pytest.mark.slow
 def test_a_suggestion_is_sought_among_few_and_short_names(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[int] = []
 

@@ -83,6 +83,7 @@ def test_what_differs_from_the_first_column_is_marked() -> None:
     assert differs["Blocked time"] == [False, True] and differs["Time to recover"] == [False, False]
 
 
+@pytest.mark.slow
 def test_an_edit_in_one_column_goes_to_all() -> None:
     session = opened("two_banks", *FOUR)
     assert submit(session, "lai_yang", {"do": "delay", "message": HELD, "delay": 60}) is None
@@ -262,6 +263,7 @@ def test_a_link_that_cannot_be_opened_changes_nothing() -> None:
     assert session.document() == before
 
 
+@pytest.mark.slow
 @examples(12)
 @given(st.sampled_from(["lecture", "two_banks", "barriers", "overlapping"]), st.sampled_from(FOUR), st.data())
 def test_any_edit_leaves_one_scenario_and_is_in_the_link(name: str, algorithm: str, data: Any) -> None:

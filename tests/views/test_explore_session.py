@@ -502,6 +502,7 @@ def test_a_link_to_a_broken_run_breaks_the_rule_again(session):
     assert [own["name"] for own in scene(other)["broken"]["rules"]] == ["one_flag"]
 
 
+@pytest.mark.slow
 def test_where_no_single_edit_lays_a_rule_bare_the_run_stays_and_the_page_says_so(session):
     session.absorb([entry(1, broken_rule("by_reference")), entry(2, LAY_BARE)])
     assert session.data()["edits"] == ["broken: the state is recorded by reference"]

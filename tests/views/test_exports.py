@@ -72,6 +72,7 @@ def get(session: ExploreSession, name: str, **asked: object):
     return fetch(f"/export/{session.id}/{name}", **asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", formats())
 def test_every_format_comes_as_a_file_of_its_kind(session, name):
     answer = get(session, name, step=3, orientation="right", theme="dark", **{"from": 2, "to": 4})
@@ -229,6 +230,7 @@ def several() -> Iterator[SeveralRuns]:
     yield own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in formats() if draws_rows(name)])
 def test_a_session_with_several_runs_is_exported_as_one_figure(several, name):
     answer = get(several, name, step=12, theme="dark", **{"from": 2, "to": 4})

@@ -126,6 +126,7 @@ def test_the_queue_is_short(jobs):
         jobs.submit("one too many", quietly)
 
 
+@pytest.mark.slow
 def test_what_is_long_over_is_forgotten(jobs):
     for number in range(MOST_KEPT + 3):
         wait_for(jobs.submit(f"job-{number}", quietly))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from diagrams.browser import LIVE
 from tests.cases import check_each
 from tests.javascript import IN_BOTH
@@ -38,6 +40,7 @@ def test_a_frame_is_asked_for_with_the_mark_of_the_last_one(run_module):
     assert found == {"asked": [None, '"7"'], "taken": [{"now": 3}, {"now": 3}], "told": [None, None]}
 
 
+@pytest.mark.slow
 def test_what_a_server_without_a_frame_comes_to(run_module):
     def check(status, told):
         found = run_module(ASK, [FRAMES], status, "Reload.")

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.tools import ROOT, check_none
 from views.page_words import sentence, without_flags
 
@@ -23,6 +25,7 @@ def texts(path: Path) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.slow
 def test_no_text_of_the_code_reaches_a_page_with_a_flag() -> None:
     paths = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py") if "--" in path.read_text("utf-8")]
     found = {text: path for path in paths for text in texts(path)}

@@ -68,6 +68,7 @@ def test_the_page_begins_with_the_documents_example() -> None:
     assert address(page) == {}
 
 
+@pytest.mark.slow
 def test_what_is_changed_counts_at_once_and_is_in_the_address() -> None:
     page = opened()
     page.number_input(key="sizing-nodes").set_value(10).run()
@@ -79,6 +80,7 @@ def test_what_is_changed_counts_at_once_and_is_in_the_address() -> None:
     assert address(page) == {} and "1.98 GB" in told(page)
 
 
+@pytest.mark.slow
 def test_a_link_fills_the_form() -> None:
     page = opened(nodes="20", algorithm="aligned_barriers", topology="dag", capacity="1000")
     assert page.number_input(key="sizing-nodes").value == 20
@@ -108,6 +110,7 @@ def test_a_bad_link_is_refused_in_its_words() -> None:
     check_each(BAD, check)
 
 
+@pytest.mark.slow
 def test_a_bad_link_is_one_sentence_until_the_form_is_changed() -> None:
     page = opened(nodes="0")
     text = told(page)
@@ -120,6 +123,7 @@ SOON = [*zip(VIEWS, CHOICES["algorithm"], strict=False)]  # each view once
 LATER = pytest.mark.long("every view of the page Sizing, of every algorithm")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "algorithm"),
     [own if own in SOON else pytest.param(*own, marks=LATER) for own in product(VIEWS, CHOICES["algorithm"])],
@@ -137,6 +141,7 @@ def test_every_view_of_every_algorithm(view: str, algorithm: str) -> None:
     assert "problem" not in text.lower()
 
 
+@pytest.mark.slow
 def test_a_run_of_ones_own_system_is_compared_with_the_law() -> None:
     page = opened(nodes="4", topology="ring", rate="1", delay="5", message_delay="4")
     page.session_state["sizing-view"] = "Simulated check"

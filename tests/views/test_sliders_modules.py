@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from diagrams.browser import ASSETS
 from tests.cases import check_each
 from tests.javascript import IN_BOTH
@@ -40,6 +42,7 @@ TOLD = [
 KEPT = [('{"at": "7"}', {"at": "7"}), ("{bad", {}), ("null", {}), (None, {}), ("refused", {})]
 
 
+@pytest.mark.slow
 def test_only_a_sentence_of_the_server_itself_is_told(run_module: Callable[..., Any]) -> None:
     def check(status: int, kind: str, text: str, told: dict[str, Any]) -> None:
         assert run_module(ASK, [ANSWERS], status, kind, text) == told

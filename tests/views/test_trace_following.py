@@ -52,6 +52,7 @@ def told(page: AppTest) -> str:
     return str(page.caption[0].value).replace("\\", "")
 
 
+@pytest.mark.slow
 def test_the_window_moves_with_what_comes_until_it_is_told_to_stay(grow: Callable[[float], ByHand]) -> None:
     page = AppTest.from_function(traces, default_timeout=60)
     page.query_params["data"] = "grown"

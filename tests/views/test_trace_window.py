@@ -8,6 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from diagrams.browser import EXPLORE
 from diagrams.lattice import Lattice
 from diagrams.lattice_figure import figure
@@ -67,6 +69,7 @@ def order(first: int = 0, size: int = 100) -> Scene:
     return scene_of(Store.open(examples.LOG), ("customer", "bank", "shop"), first, size)
 
 
+@pytest.mark.slow
 def test_the_browser_judges_every_cut_through_a_window_as_the_whole_execution(
     run_module: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -159,6 +162,7 @@ def test_no_sign_of_snapshots_is_explained() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_lattice_of_a_window_counts_events_of_the_log(tmp_path: Path) -> None:
     """Also where an event has several partners; predicates see the whole execution."""
     for number, (draw, truth) in enumerate(islice(executions(), 12)):

@@ -92,6 +92,7 @@ def test_a_grid_that_is_wrong_is_told_in_the_words_of_the_form(page: AppTest) ->
     assert not any(own.key == "tradeoff-measure" for own in page.button)
 
 
+@pytest.mark.slow
 def test_another_grid_is_measured_in_the_background_and_kept(page: AppTest) -> None:
     for option, text in {"topology": "dag", "processes": "3", "marker_delay": "same", "runs": "1"}.items():
         page = next(own for own in page.text_input if own.key == f"tradeoff-{option}").set_value(text).run()
@@ -163,6 +164,7 @@ def opened_from(table: Table, algorithm: str, column: str, monkeypatch: pytest.M
     return shared
 
 
+@pytest.mark.slow
 def test_every_measured_cell_opens_a_typical_run_in_explore(monkeypatch: pytest.MonkeyPatch) -> None:
     table = that_comes_with_the_app()
     for algorithm, column in product(table.rows, COLUMNS):

@@ -70,6 +70,7 @@ def alert_of(shown: AppTest) -> str:
     return " ".join(html.proto.body for html in shown.get("html"))
 
 
+@pytest.mark.slow
 def test_a_spark_that_ends_at_each_start_is_a_problem_and_no_page_starts_it_again(starts):
     shown = AppTest.from_function(page, default_timeout=60).run()
     until(spark_session.problem)

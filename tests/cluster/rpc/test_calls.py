@@ -143,6 +143,7 @@ def test_a_state_of_the_wrong_form_is_refused(states: dict[str, Any], says: str)
         given.bring("P2", "S")
 
 
+@pytest.mark.slow
 def test_a_part_larger_than_a_message_may_be_comes_whole_over_a_link() -> None:
     """Nine chunks, on a connection that takes messages of 4 MiB."""
     own = part(random.Random(3), 0)._replace(document={"whole": "x" * (9 * CHUNK - 1000)})

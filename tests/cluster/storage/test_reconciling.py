@@ -341,6 +341,7 @@ def live(registry: Registry, vault: Vault, steps: list[str], sure: set[str], giv
             sure.add(f"snap-{number}")
 
 
+@pytest.mark.slow
 @examples(30)
 @given(steps=STEPS, operations=st.integers(0, 130), more=st.integers(0, 30))
 def test_killed_after_any_operation_nothing_committed_is_lost(steps: list[str], operations: int, more: int) -> None:

@@ -159,6 +159,7 @@ def test_ids_are_numbered_and_never_given_twice(registry: Registry, url: str) ->
     again.close()
 
 
+@pytest.mark.slow
 @IN_POSTGRESQL_TOO
 def test_threads_do_not_disturb_each_other(registry: Registry) -> None:
     def take(_: int) -> str:
@@ -174,6 +175,7 @@ def test_threads_do_not_disturb_each_other(registry: Registry) -> None:
     assert len(registry.kept()) == 40
 
 
+@pytest.mark.slow
 def test_a_change_waits_for_that_of_another_process(tmp_path: Path) -> None:
     """Two registries of one file share no lock within Python, as those of two processes do not."""
     both = [Registry.open_folder(tmp_path) for _ in range(2)]
@@ -347,6 +349,7 @@ NO_URLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_reached_is_one_sentence_without_secrets() -> None:
     def check(url: str) -> None:
         with pytest.raises(InputError) as caught:

@@ -111,14 +111,12 @@ def test_the_id_of_a_snapshot_that_could_leave_the_folder_is_refused(local: Vaul
     check_each(["", "..", "../up", "a/b", "/a", "a.b", "a\n", "a\0", "ä", "-a", "a" * 101], check)
 
 
-
 def test_a_node_that_can_name_no_file_is_refused(local: Vault) -> None:
     def check(node: str) -> None:
         with pytest.raises(Problem, match="cannot name a file"):
             local.write_part("main", "snap-1", node, b"")
 
     check_each(["", "a" * 201, "\ud800"], check)
-
 
 
 @ON_S3_TOO

@@ -17,6 +17,7 @@ from tests.pipeline.some_ensembles import MIXED, rows
 from tests.pipeline.without_spark import no_spark
 
 
+@pytest.mark.slow
 def test_the_command_runs_a_grid_and_says_what_came_of_it(
     workers_here: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from sim.core.algorithm import ALGORITHMS
 SMALL = ["tradeoffs", "--topology", "dag", "--processes", "3", "--marker-delay", "same", "--runs", "1"]
 
 
+@pytest.mark.slow
 def test_it_measures_and_says_where_the_claims_do_not_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "table.json"
     assert main([*SMALL, "--out", str(out)]) == 0
@@ -26,6 +27,7 @@ def test_it_measures_and_says_where_the_claims_do_not_hold(tmp_path: Path, capsy
     assert set(table.rows) == set(ALGORITHMS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "begins", "has"),
     [
@@ -41,6 +43,7 @@ def test_the_name_of_the_file_says_its_form(tmp_path: Path, suffix: str, begins:
     assert text.startswith(begins) and has in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

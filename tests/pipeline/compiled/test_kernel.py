@@ -48,6 +48,7 @@ def test_a_key_is_blake2b_of_its_text(text: bytes) -> None:
     assert key_of(text) == int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
 
 
+@pytest.mark.slow
 @given(st.integers(-(10**18), 10**18))
 def test_a_seed_is_written_in_decimals(seed: int) -> None:
     text = np.zeros(kernel.TEXT, np.uint8)
@@ -63,6 +64,7 @@ def test_draws_are_those_of_sim() -> None:
         assert kernel._unit(np.uint64(key), ordinal) == randomness.unit(key, ordinal)
 
 
+@pytest.mark.slow
 def test_delays_are_those_of_sim_to_the_last_bit() -> None:
     """Exponential ones too: Python and Numba call the same logarithm of the C library."""
     draw = random.Random(2)
@@ -191,6 +193,7 @@ def test_other_threads_go_on_meanwhile() -> None:
     assert kernel.carry_out.targetoptions["nogil"]
 
 
+@pytest.mark.slow
 def test_keys_are_bounded_before_their_names_are_made() -> None:
     hundred = bank(processes=tuple(f"P{number}" for number in range(100)), snapshots=bank().snapshots[:1])
     assert is_listed(hundred)

@@ -99,6 +99,7 @@ def test_the_summary_counts_what_was_written(audited) -> None:
     assert outcome == (len(verdicts), len(inconsistent), sum(map(len, channels.values())), min(inconsistent), True)
 
 
+@pytest.mark.slow
 def test_a_self_join_of_sends_and_receives_says_the_same(executions, asked, audited) -> None:
     """The textbook plan pairs messages by their ids and does not read peer_index; it knows no copies of messages."""
     plain = [number for number, own in enumerate(executions) if all(row.kind != COPIED for row in own.table)]

@@ -90,6 +90,7 @@ def test_of_many_messages_that_wait_the_first_are_named(folder) -> None:
     assert (found.size, found.names) == (90, [f"m{row}" for row in range(FEW)])
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(truths(hosts=3, events=12), st.data())
 def test_every_cut_through_a_window_is_judged_as_by_the_whole_execution(folder: Path, truth, data) -> None:
@@ -110,6 +111,7 @@ def test_every_cut_through_a_window_is_judged_as_by_the_whole_execution(folder: 
         assert sorted(held[name]) == sorted(whole.sends[m].label or "" for m in messages)
 
 
+@pytest.mark.slow
 def test_messages_that_wait_are_read_batch_by_batch_and_only_the_first_are_kept(folder, monkeypatch) -> None:
     """Each batch is joined to at most FEW messages of each channel, and begins with a look at the clock."""
     sends = [

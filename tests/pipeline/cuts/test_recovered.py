@@ -64,6 +64,7 @@ def test_every_snapshot_of_the_surviving_line_is_consistent_and_its_channels_are
         assert channels == own.channels
 
 
+@pytest.mark.slow
 def test_the_audit_of_many_runs_says_the_same(workers_here: Any, tmp_path: Path) -> None:
     """Of many runs at once. `of_later_lives`: snapshots that began after a recovery."""
     executions = [run(scenario) for scenario in (*drawn(dataflows(), 25), *drawn(banks(), 25))]
@@ -77,6 +78,7 @@ def test_the_audit_of_many_runs_says_the_same(workers_here: Any, tmp_path: Path)
     assert own.snapshots > 40 and own.of_later_lives > 10 and len(channels) > 20
 
 
+@pytest.mark.slow
 def test_a_cut_that_a_recovery_broke_is_found(tmp_path: Path) -> None:
     """Without the rows of the restores all that was taken back is still there: some cut of a later life is wrong."""
     found = []

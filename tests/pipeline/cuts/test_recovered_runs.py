@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def lines_of(execution: Execution, cuts: dict[str, dict[str, int]]) -> list[Line
     return [(0, name, p, there[p][n - 1] if n else 0) for name, cut in cuts.items() for p, n in cut.items()]
 
 
+@pytest.mark.slow
 @examples(60)
 @given(wrong=st.sampled_from(WRONG), seed=SEEDS)
 def test_an_audit_finds_what_the_simulator_finds(wrong: str, seed: int) -> None:
@@ -63,6 +65,7 @@ def test_an_audit_finds_what_the_simulator_finds(wrong: str, seed: int) -> None:
         assert (verdicts, channels) == by_simulator(execution.table, lines) == by_duckdb(execution.table, lines)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(seed=SEEDS, data=st.data())
 def test_every_cut_through_a_window_is_judged_as_by_what_is_left_of_the_whole(seed: int, data: st.DataObject) -> None:
@@ -85,6 +88,7 @@ def test_every_cut_through_a_window_is_judged_as_by_what_is_left_of_the_whole(se
     assert {name: sorted(names) for name, names in names_at(found, cut).items()} == labels
 
 
+@pytest.mark.slow
 @examples(20)
 @given(seed=SEEDS)
 def test_a_run_opens_as_what_is_left_of_it(seed: int) -> None:

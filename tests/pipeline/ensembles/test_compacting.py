@@ -44,6 +44,7 @@ def names(store: Store, table: str) -> list[str]:
 JOINED = ["runs-00000000-00000023", "runs-00000024-00000047", "runs-00000048-00000063"]
 
 
+@pytest.mark.slow
 def test_parts_are_joined_and_every_row_is_there_once(workers_here: Any, store: Store, scattered: Store) -> None:
     assert len(names(scattered, "runs")) == len(names(scattered, "events")) == 8
     compact(workers_here, store)
@@ -73,6 +74,7 @@ def test_a_joined_ensemble_is_resumed_as_before(workers_here: Any, store: Store,
     assert rows(store, "runs") == rows(scattered, "runs")
 
 
+@pytest.mark.slow
 def test_a_compaction_that_fails_leaves_all_as_it_was(
     workers_here: Any, store: Store, scattered: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

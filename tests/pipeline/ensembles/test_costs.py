@@ -81,6 +81,7 @@ def test_where_nobody_can_compare_nothing_is_said_of_delays() -> None:
 GIVEN = {"workload": "bank", "processes": "3", "runs": "2", "events": "none"}
 
 
+@pytest.mark.slow
 def test_costs_are_measured_only_where_the_grid_asks(tmp_path: Path) -> None:
     for name, more in (("plain", {}), ("asked", {"costs": "yes"})):
         grid = Grid.read({**GIVEN, **more})

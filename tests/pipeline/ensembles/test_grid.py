@@ -165,6 +165,7 @@ def test_what_cannot_be_read_is_refused() -> None:
     check_none(f"{said}\n  and not: {sentence}" for sentence, said in asked if not said.startswith(sentence))
 
 
+@pytest.mark.slow
 def test_cells_that_make_no_sense_are_refused() -> None:
     asked = [
         (sentence, told(partial(cells_of, Grid.read(given, parameters))))
@@ -215,6 +216,7 @@ def test_a_cell_is_a_scenario_file_without_a_seed() -> None:
     assert cell.rows == pytest.approx(len(run(cell.scenario).events), rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_run_has_some_500_events_unless_told_otherwise() -> None:
     busy = [name for name in WORKLOADS if WORKLOADS[name].busy(2, cells.BUSY)]
     for workload, processes in product(busy, ("2", "8", "20")):

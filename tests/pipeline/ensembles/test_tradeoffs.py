@@ -49,6 +49,7 @@ def test_the_table_that_comes_with_the_app_is_of_this_version_and_grid() -> None
     assert set(SHIPPED.rows) <= set(ALGORITHMS), "make tradeoffs, since an algorithm is gone"
 
 
+@pytest.mark.slow
 def test_the_table_that_comes_with_the_app_is_what_this_version_makes() -> None:
     """One run of each algorithm, made again: it has the median that the table says."""
     for name, own in SHIPPED.rows.items():
@@ -91,6 +92,7 @@ def test_a_figure_is_the_median_of_its_runs_and_its_typical_run_has_it(table: Ta
     )
 
 
+@pytest.mark.slow
 def test_every_cell_opens_a_run_of_its_algorithm(table: Table) -> None:
     for line in lines_of(table):
         for cell in line.cells:
@@ -119,6 +121,7 @@ def test_a_table_is_read_back_as_it_was_written(table: Table) -> None:
             table_from_json(wrong)
 
 
+@pytest.mark.slow
 def test_it_ends_early_and_progress_counts_runs() -> None:
     stop = threading.Event()
     seen: list[tuple[int, int]] = []
@@ -132,11 +135,13 @@ def test_it_ends_early_and_progress_counts_runs() -> None:
     assert seen[-1] == (5, run_count(parts_of(SMALL)))
 
 
+@pytest.mark.slow
 def test_workers_make_the_same_table(workers_here: Any, table: Table) -> None:
     asked = {"topology": "ring,dag", "processes": "4", "marker_delay": "same,uniform:1:30", "runs": "3"}
     assert jobs.tradeoffs(on_spark=True, **asked).to_json() == table.to_json()
 
 
+@pytest.mark.slow
 def test_another_algorithm_is_a_row_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     class Other(ChandyLamport):
         name: ClassVar[str] = "other"  # type: ignore[misc]
@@ -173,6 +178,7 @@ def of_all(asked: Asked) -> int:
     return asked.runs_of_each * len(list(ALGORITHMS))
 
 
+@pytest.mark.slow
 def test_the_number_of_runs_is_not_more_than_announced() -> None:
     for asked in (SMALL, Asked()):
         assert run_count(parts_of(asked)) <= of_all(asked) <= 2 * run_count(parts_of(asked))
@@ -188,6 +194,7 @@ def test_the_grid_in_words_and_the_table_in_rows(table: Table) -> None:
     assert all(len(row) == len(text.header) for row in text.rows)
 
 
+@pytest.mark.slow
 def test_parts_of_special_kinds() -> None:
     kinds = {(part.algorithm, part.kind) for part in parts_of(SMALL)}
     assert {name for name, kind in kinds if kind == ONE_NODE and name in SHIPPED.rows} == {"copy_on_write"}

@@ -70,6 +70,7 @@ def refusal(folder: Path, form: str, rows: list[Row]) -> str:
 # --------------------------------------------------------------------------- our own
 
 
+@pytest.mark.slow
 def test_an_exported_table_comes_back_row_by_row(tmp_path) -> None:
     """Snapshots, held messages, and labels and bodies with special characters come back unchanged."""
     check_none(
@@ -92,6 +93,7 @@ def not_unchanged(folder: Path, name: str, form: str) -> Iterator[str]:
         yield f"{reading.count} events"
 
 
+@pytest.mark.slow
 def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path) -> None:
     """The log has recordings as local events; without them, happened-before is the same."""
     check_none(f"{name}: {problem}" for name in library.names() for problem in other_orders(tmp_path, name))

@@ -147,6 +147,7 @@ def test_a_bad_expression_is_refused_before_anything_is_read(pattern, words) -> 
     assert all(word in str(refused.value) for word in words), refused.value
 
 
+@pytest.mark.slow
 def test_an_expression_that_would_search_for_ever_is_given_up(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(patterns, "MOST_SECONDS", 0.2)
     text = EVENT_FIRST + "a" * 5000 + "\n"

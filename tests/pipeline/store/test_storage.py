@@ -47,6 +47,7 @@ def runs_in(store: Store) -> list[int]:
     return sorted(store.rows("audits").to_table()["run_id"].to_pylist())
 
 
+@pytest.mark.slow
 def test_tables_are_written_replaced_and_deleted(address: str) -> None:
     store = Store.create(address, "ensemble", {"runs": 2})
     assert store.name == address.rpartition("/")[2]
@@ -72,6 +73,7 @@ def test_tables_are_written_replaced_and_deleted(address: str) -> None:
         Store.open(address)
 
 
+@pytest.mark.slow
 def test_it_is_made_once_and_written_by_one(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store.create(address, "ensemble", {})
     other = Store(address)
@@ -94,6 +96,7 @@ def test_it_is_made_once_and_written_by_one(address: str, monkeypatch: pytest.Mo
     store.finish()
 
 
+@pytest.mark.slow
 def test_a_lock_is_written_anew_while_its_holder_lives(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage_lock, "PULSE_S", 0.01)
     store = Store.create(address, "ensemble", {})
@@ -158,6 +161,7 @@ def test_a_storage_that_is_gone_is_told_in_a_sentence() -> None:
         store.write_part("audits", "two", audits(2))  # a few seconds: it is asked again and again
 
 
+@pytest.mark.slow
 def test_so_is_one_that_refuses_everything_and_all_is_there_when_it_does_no_more(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

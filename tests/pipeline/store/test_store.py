@@ -192,6 +192,7 @@ def test_a_damaged_manifest(store) -> None:
             Store.open(store.path)
 
 
+@pytest.mark.slow
 def test_whoever_writes_a_folder_is_seen_while_it_does(store) -> None:
     other = Store(store.path)
     assert other.status == "running"
@@ -216,6 +217,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_work_whose_process_is_gone_has_stopped_whatever_has_its_number_now(tmp_path) -> None:
     store = Store(tmp_path / "one")
     with subprocess.Popen(

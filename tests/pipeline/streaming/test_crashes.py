@@ -43,6 +43,7 @@ def tables(store: Store) -> list[object]:
     return [*(sorted(map(repr, own)) for own in rows), written(store)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [3, pytest.param(5, marks=pytest.mark.long("a batch of another run stopped at every file"))]
 )

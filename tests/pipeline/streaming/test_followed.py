@@ -67,6 +67,7 @@ def grown(table: Sequence[Event], draw: random.Random, folder: Path) -> Iterator
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_streamed_is_batch_at_every_moment(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)

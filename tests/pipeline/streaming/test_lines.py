@@ -201,6 +201,7 @@ def test_a_format_that_is_read_as_a_whole_cannot_be_followed(form: str, tmp_path
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_goes_on_with_the_logs_that_it_has_followed(tmp_path: Path) -> None:
     store = following.opened(tmp_path / "out", [tmp_path / "logs"], "jsonl")
     with pytest.raises(InputError, match="is being written by another process"):
@@ -230,6 +231,7 @@ def test_verdicts_are_written_anew_where_somebody_has_audited_other_cuts(tmp_pat
 # ---------------------------------------------------------------------- ShiViz
 
 
+@pytest.mark.slow
 @examples(15)
 @given(truth=truths(most=1), seed=st.integers(0, 100))
 def test_a_log_with_clocks_grows_into_the_same_table(truth: Truth, seed: int) -> None:

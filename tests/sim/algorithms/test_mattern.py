@@ -231,6 +231,7 @@ def test_a_red_message_taken_in_by_a_white_process_makes_the_cut_inconsistent(re
 # --------------------------------------------------------------------------- every run of a small system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("processes", "states", "transitions"), [(2, 140, 243), (3, 14_181, 41_269)])
 @pytest.mark.parametrize("not_fifo", [True, False])
 def test_in_every_run_every_check_holds(processes: int, states: int, transitions: int, not_fifo: bool) -> None:

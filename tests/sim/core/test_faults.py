@@ -292,6 +292,7 @@ def faulty(draw: st.DrawFn) -> Scenario:
     return scenario
 
 
+@pytest.mark.slow
 @examples(50)
 @given(faulty())
 def test_whatever_fails_a_complete_snapshot_keeps_every_check(scenario: Scenario) -> None:

@@ -241,6 +241,7 @@ REFUSED_IN_THE_RUN: dict[str, tuple[str, list[str]]] = {
 CASES = SCENARIOS | EASILY_MISSED | REFUSED_IN_THE_RUN
 
 
+@pytest.mark.slow
 @each("name", CASES)
 def test_a_bad_scenario(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, words = CASES[name]
@@ -265,6 +266,7 @@ BYTES: dict[str, tuple[bytes, list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @each("name", BYTES)
 @each("kind", ["toml", "top"])
 def test_a_file_that_is_no_small_text(name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -298,6 +300,7 @@ def test_the_nearest_bundled_scenario_is_named(capsys: pytest.CaptureFixture[str
     assert "'lecture'" in complaint(capsys, "run", "lectur")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", (TWO + line(to='"P9"')).encode(), b"a = " + b"[" * 50_000])
 def test_the_shell_sees_one_line_and_status_2(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "homework.toml").write_bytes(content)

@@ -173,6 +173,7 @@ def test_drawn_faults_are_as_lines(scenario: Scenario) -> None:
         assert scenario.place(item) == ("faults", item - faults.start)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(scenarios(), st.floats(0, 200))
 def test_rates_of_0_change_nothing(scenario: Scenario, until: float) -> None:

@@ -112,6 +112,7 @@ def test_what_waits_for_a_message_to_the_source_is_gone_with_it(register):
     checked_run(changed)
 
 
+@pytest.mark.slow
 @each("name", [name for name in library.names() if name != "hundred"])
 def test_every_scenario_runs_with_every_algorithm_or_says_in_a_sentence_why_not(name):
     scenario = library.load(name)

@@ -115,6 +115,7 @@ def others(name: str, numbers: range) -> list[Execution]:
     return found
 
 
+@pytest.mark.slow
 def test_the_round_and_the_number_both_decide() -> None:
     execution = run(library.load("lecture"))
     drawn = [another_run(execution, number, of_round) for of_round in ("K7QF", "K7QG", "") for number in (0, 1)]

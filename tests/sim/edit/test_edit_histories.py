@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def versions(scenario: Scenario, data: Any, most: int = 5) -> list[Execution]:
     return [execution, *(after for _, _, after in data.draw(edited(execution, most)))]
 
 
+@pytest.mark.slow
 @examples(40)
 @given(SCENARIOS, st.data())
 def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario, data: Any) -> None:
@@ -83,6 +85,7 @@ def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any)
         execution = after
 
 
+@pytest.mark.slow
 @examples(30)
 @given(SCENARIOS, st.data())
 def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scenario, data: Any) -> None:

@@ -183,6 +183,7 @@ def test_delays_drawn_from_a_seed_are_whole_ticks_and_depend_on_it() -> None:
     assert len(traces) == 3
 
 
+@pytest.mark.slow
 def test_the_command_in_a_shell(tmp_path: Path) -> None:
     """Exit status, files and standard output."""
     top, events, delays, snaps, trace = STRING_ORDER

@@ -88,6 +88,7 @@ def test_what_survives_of_a_run_that_is_rolled_back_is_reconstructed(name: str) 
     assert not any(is_gone(event) for event in after)
 
 
+@pytest.mark.slow
 @each("name", lambda: [name for name in library.names() if name != COPIES and not is_rolled_back(name)])
 def test_a_bundled_scenario_is_reconstructed_at_its_own_times(name: str) -> None:
     scenario = library.load(name)

@@ -209,6 +209,7 @@ def test_states_that_do_not_fit_into_one_word_are_explored_exactly(monkeypatch):
 # ------------------------------------------------------------------ snapshots
 
 
+@pytest.mark.slow
 @each(
     "case, top, in_file_order, in_own_order",
     [
@@ -314,6 +315,7 @@ def test_the_shortest_wrong_runs_of_plain_markers_on_channels_that_are_not_fifo(
         assert check in {verdict.check for verdict in verdicts_of(execution)["S1"] if verdict.holds is False}
 
 
+@pytest.mark.slow
 @each("algorithm", [name for name in ALGORITHMS if not ALGORITHMS[name].needs_fifo])
 def test_what_needs_no_fifo_keeps_every_check_without_it(algorithm):
     done = exploration(changed(complete_graph(2, 2), algorithm, not_fifo=True))
@@ -404,6 +406,7 @@ def test_a_deadline_ends_it_and_says_so():
     assert "not all explored (out of time): depth 0, 1 state, no violation so far" in list(done.in_words())
 
 
+@pytest.mark.slow
 def test_violations_found_so_far_are_told_although_not_all_is_explored():
     done = exploration(changed(complete_graph(3, 1), None, not_fifo=True), most_states=20_000)
     told = list(done.in_words())

@@ -287,6 +287,7 @@ def test_both_paths_agree_on_random_runs_and_after_edits(algorithm: str, data: s
 FAULTS = ("crash", "restart", "leave", "join")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["chandy_lamport", "uncoordinated"])
 @examples(6)
 @given(data=st.data())

@@ -103,6 +103,7 @@ def test_exactly_the_messages_that_cross_the_cut_are_recorded(kind: str, data: s
         assert recorded == {name: sorted(messages) for name, messages in crossing.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
 @examples(12)
 @given(data=st.data())

@@ -114,6 +114,7 @@ def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
     assert levels == sorted(levels), "level by level"
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios())
 def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:

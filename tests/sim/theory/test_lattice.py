@@ -146,6 +146,7 @@ QUESTIONS: dict[str, Callable[[History], Any]] = {
 }
 
 
+@pytest.mark.slow
 @each("processes, rounds", [(4, 4), (140, 3)])
 @each("question", QUESTIONS)
 def test_the_deadline_is_looked_at_again_and_again(question: str, processes: int, rounds: int) -> None:

@@ -96,6 +96,7 @@ def test_lines_that_were_altered_or_lost_are_set_right_and_no_other_is_touched(n
     assert changed.count("# a remark") == altered.count("# a remark")
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(schedulers=("timed", "tick", "random")))
 def test_any_run_meets_what_is_written_of_it(scenario: Any) -> None:
