@@ -159,10 +159,6 @@ def _attempts(scenario: Scenario) -> Iterator[Mapping[str, Any]]:
         yield {"do": "fifo", "channel": EVERY_CHANNEL, "fifo": True}
     if scenario.coordinator is not None:
         yield {"do": "coordinator", "on": False}
-    if scenario.recovery is not None:
-        yield {"do": "recovery", "on": False}
-    if scenario.storage is not None:
-        yield {"do": "storage", "on": False}
     if scenario.topology.capacity:
         yield {"do": "capacity", "channel": EVERY_CHANNEL, "capacity": None}
     if scenario.all_faults or scenario.absent:

@@ -28,6 +28,7 @@ from views.state_graph import states_of
 BANKS = Asked(Shared(scenario="two_banks"))
 DEAF = replace(BANKS, rule="deaf_initiator")
 STORING = "processes = 2\n[storage]\n"
+LEAVING = 'processes = 3\nfaults = [{ kind = "leave", process = "P3", at = 2 }]\n'
 LOSING = 'processes = ["A", "B"]\nfaults = [{ kind = "lose", message = "A.1" }]\n'
 CRASHING = Asked(rule="two_markers", crashes=1, restarts=True)
 
@@ -94,6 +95,10 @@ def test_a_bad_address_is_one_sentence(query, told):
         (replace(BANKS, rule="lai_yang", crashes=1), "the rules of Lai-Yang do not allow for a crash as yet"),
         (Asked(Shared(scenario="crash"), crashes=1), "the scenario has faults of its own"),
         (replace(BANKS, restarts=True), "only a process that has crashed can start again"),
+        (
+            Asked(Shared(toml=LEAVING, name="leaving")),
+            "faults: every run is explored without processes that join or leave",
+        ),
         (Asked(Shared(toml=LOSING, name="losing"), losses=1), "without messages that the scenario loses or copies"),
         (Asked(Shared(scenario="recovery_tutorial")), "recovery: every run is explored without recoveries as yet"),
         (Asked(Shared(toml=STORING, name="storing")), "storage: every run is explored without a storage as yet"),
