@@ -10,6 +10,7 @@ from pipeline.logs.foreign_table import read_table
 from sim.core.errors import InputError
 from sim.core.model import COPIED, RESTORE, Event
 from sim.document import library
+from sim.document.files import parse_toml
 from sim.run.execution import run
 from tests.bundled import small
 from tests.pipeline.some_recoveries import WRONG, recovered
@@ -80,6 +81,22 @@ def test_after_a_restore_channels_alone_do_not_pair_sends_with_receives(rolled_b
 def test_a_copy_is_one_more_message() -> None:
     found = read(run(library.load("lost_and_copied")).events)
     assert (found.messages, found.unreceived) == (4, 1)
+
+
+COPIED_MARKER = """
+processes = 2
+network = { layer = "raw" }
+breaks = ["fifo"]
+faults = [{ kind = "copy", channel = "P1->P2", snapshot = "S1" }]
+snapshots = [{ id = "S1", process = "P1", at = 2 }]
+script = [{ process = "P2", to = "P1", at = 1 }]
+"""
+
+
+def test_a_copy_of_a_marker_is_no_message_and_its_receipt_has_a_send() -> None:
+    execution = run(parse_toml(COPIED_MARKER, "copied"))
+    assert any(event.kind == COPIED and event.index is None for event in execution.events)
+    assert (read(execution.events).messages, read(execution.events).unreceived) == (1, 0)
 
 
 def test_a_copy_of_what_is_not_sent_yet_is_refused() -> None:
