@@ -175,6 +175,15 @@ def test_algorithms_come_go_and_change_places() -> None:
     assert "S2 records 170, not 250; C21 records [80], not nothing." in told(session)["columns"][1]["differs"]
 
 
+def test_an_algorithm_that_comes_after_an_undo_runs_what_is_on_show() -> None:
+    session = opened("two_banks", "chandy_lamport", "lai_yang")
+    submit(session, "lai_yang", {"do": "delay", "message": HELD, "delay": 60})
+    submit(session, "lai_yang", {"do": "undo"})
+    submit(session, "lai_yang", {"do": "add", "kind": "mattern"})
+    execution = session.columns["mattern"].compared.execution
+    assert execution is not None and 60 not in execution.scenario.delays.values()
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
