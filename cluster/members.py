@@ -99,7 +99,7 @@ class Members:
             await self._listener.close()
 
     async def start(
-        self, member: Member, *, began: float, epoch: int, index: int, waits: bool = False
+        self, member: Member, *, began: float, epoch: int, index: int, waits: bool
     ) -> asyncio.subprocess.Process:  # fmt: skip
         """Start the process of a node, and wait until it has reported. Raises InputError if it does not.
 
