@@ -24,6 +24,11 @@ CLICK_EVENT = """([lane, place]) => {
 SIGNS = """() => Object.fromEntries([...document.querySelectorAll('.cc-cone [data-of]')].map(
     (path) => [path.dataset.of, (path.getAttribute('d') ?? '').split('M').length - 1]))"""
 
+RING = """() => {
+  const { width, height } = document.querySelector(".cc-cone [data-of=itself]").getBBox();
+  return [width, height];
+}"""
+
 
 def of(name: str) -> Execution:
     return run(library.load(name))
@@ -81,6 +86,8 @@ def test_signs_of_past_and_future_stand_at_every_event(explorer):
         choose(explorer, "Event", event.label)
         counts, _ = expected(execution, event)
         assert explorer.page.evaluate(SIGNS) == counts | {"itself": 1}, event.label
+    width, height = explorer.page.evaluate(RING)
+    assert width == pytest.approx(height), "a whole ring"
     assert explorer.page.locator(".cc-cone").is_visible()
 
 

@@ -106,8 +106,7 @@ def test_the_captions_say_all_that_is_recorded_to_the_last_step(presented):
     assert presented.page.locator(".cc-counter").inner_text() == f"{presented.last} / {presented.last}"
 
 
-@pytest.mark.long("more of each page in a real browser")
-def test_every_snapshot_has_its_captions_and_what_has_no_room_is_counted(fresh_tab):
+def test_every_snapshot_has_its_captions_or_a_few_words(fresh_tab):
     fresh_tab.open("/?scenario=overlapping&step=38&view=present")
     page = fresh_tab.page
     page.wait_for_selector(".cc[data-presenting]")
@@ -121,7 +120,11 @@ def test_every_snapshot_has_its_captions_and_what_has_no_room_is_counted(fresh_t
     fresh_tab.press("n")
     assert "P1 = 89" in other.inner_text()
     assert overlapping(page) == []
-    page.set_viewport_size({"width": 1280, "height": 720})
+
+
+@pytest.mark.long("more of each page in a real browser")
+def test_what_has_no_room_is_counted(fresh_tab):
+    page = fresh_tab.page
     fresh_tab.open("/?scenario=hundred&step=500&view=present")
     page.wait_for_selector(".cc[data-presenting]")
     assert "84 of 100 processes" in page.locator(".cc-captions").inner_text()
