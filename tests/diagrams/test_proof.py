@@ -180,6 +180,44 @@ def test_the_browser_moves_the_diagram_to_where_python_draws_it(run_module):
                 )
 
 
+def why_not(one: ColouredAction, other: ColouredAction) -> str | None:
+    """Why two neighbours stay as they are, or how that sentence begins; None if they may be interchanged."""
+    both = f"{one.label} and {other.label} are both "
+    if one.process == other.process:
+        return f"{both}actions of {one.process}: its own order stays."
+    if forbids(one, other) is not None:
+        return "The message "
+    if one.is_red == other.is_red:
+        return f"{both}{'red' if one.is_red else 'white'}: they are no inversion and stay as they are."
+    return None if one.is_red else f"{one.label} is white and {other.label} is red: that is the order we want."
+
+
+KINDS = ("its own order stays.", "The message ", "no inversion and stay as they are.", "the order we want.")
+
+
+def test_it_is_said_why_two_neighbours_stay_as_they_are(run_module):
+    made = pages(6)
+    asked = []
+    for proof, page, _ in made:
+        lanes = {one["lane"]: own.process for one, own in zip(page["actions"], proof.actions, strict=True)}
+        asked.append((page, [lanes.get(lane, "") for lane in range(max(lanes, default=-1) + 1)]))
+    answers = run_module(
+        """({ whyNot }, pages) => pages.map(([page, processes]) => {
+            const order = page.actions.map((_, place) => place);
+            return order.slice(1).map((_, place) => whyNot(page, { processes }, order, place));
+        })""",
+        [EXPLORE / "proof" / "words.js"], asked,
+    )  # fmt: skip
+    told: set[str] = set()
+    for (proof, _, _), sentences in zip(made, answers, strict=True):
+        for (one, other), sentence in zip(pairwise(proof.actions), sentences, strict=True):
+            expected = why_not(one, other)
+            if expected is not None:
+                assert sentence.startswith(expected), (one.label, other.label)
+                told |= {kind for kind in KINDS if expected.endswith(kind)}
+    assert told == set(KINDS)
+
+
 def clicked(proof: Proof, draw: random.Random) -> list[ColouredAction]:
     """The row after a few interchanges that somebody has clicked, in any order."""
     row = list(proof.actions)
