@@ -105,6 +105,7 @@ def test_a_channel_gets_a_capacity_and_its_full_sender_is_seen_to_stand_still(ta
     assert not holds.evaluate("field => field.checkValidity()") and len(tab.edits()) == 1
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_words_of_a_start_lie_clear_of_names_and_inside_the_plot(tab):
     for name, places in (("back_pressure", 1), ("piggybacked", 1), ("unaligned", 2), ("domino", 2)):
         tab.open(f"/?scenario={name}&step=3")

@@ -107,6 +107,7 @@ def test_only_the_chosen_cut_is_tinted_and_the_meter_says_now(tab):
     assert "720 in processes + 80 in channels = 800 money" in record.locator(".cc-card .cc-verdicts").inner_text()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_closer_look_at_a_hundred_processes_names_every_lane_and_every_neighbour(tab):
     tab.open("/?scenario=hundred&step=300")
     page = tab.page

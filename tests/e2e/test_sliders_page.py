@@ -88,6 +88,7 @@ def test_charts_follow_a_slider_while_it_is_dragged_and_a_bar_is_a_run(sliders: 
     assert page.get_by_label("Mean delay of a message").input_value() == str(int(value) - 1)
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_sliders_on_every_screen_and_in_another_theme(sliders: ExplorerPage) -> None:
     """In a small window every slider is seen together with what it changes."""
     page, found = sliders.page, []

@@ -33,7 +33,7 @@ def test_the_workers_the_simulator_and_duckdb_agree(workers_here: Any, tmp_path:
         assert found == by_duckdb(rows, lines), seed
 
 
-@pytest.mark.parametrize("few", [0, 1])
+@pytest.mark.parametrize("few", [0, pytest.param(1, marks=pytest.mark.long("random tables under limits of one row"))])
 def test_small_limits_change_nothing(few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many tasks, halved again and again; every channel looked at only where a cut can cross; cuts in slices."""
     for module, limit, value in (
