@@ -81,6 +81,19 @@ def test_remedies_one_after_the_other_lead_to_a_run() -> None:
     assert [(name, algorithm) for name, algorithm, _ in stuck if compared(library.load(name), algorithm).remedy] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "algorithm", "remedy"),
+    [
+        ("crash_during_commit", "mattern", {"do": "coordinator", "on": False}),
+        ("crash_during_recovery", "lai_yang", {"do": "no_faults"}),
+        ("lost_and_copied", "chandy_lamport", {"do": "network", "layer": "fifo"}),
+    ],
+)
+def test_the_remedy_takes_away_what_stands_in_the_way(name: str, algorithm: str, remedy: dict[str, Any]) -> None:
+    own = compared(library.load(name), algorithm)
+    assert own.remedy is not None and own.remedy.edit == remedy
+
+
 def test_with_its_own_algorithm_a_scenario_is_as_it_is() -> None:
     for name in library.names():
         scenario = library.load(name)
