@@ -26,6 +26,7 @@ def client(server: Server) -> Client:
     return Client(server.url)
 
 
+@pytest.mark.slow
 def test_a_snapshot_from_its_request_to_what_was_true(client: Client, controller: FakeController) -> None:
     asked = client.trigger("P1", "full")
     assert asked["status"] == "INITIATED"
@@ -38,6 +39,7 @@ def test_a_snapshot_from_its_request_to_what_was_true(client: Client, controller
     assert [one["epoch"] for one in client.epochs()] == [3, 2, 1, 0]
 
 
+@pytest.mark.slow
 def test_all_pages_of_snapshots(client: Client, controller: FakeController) -> None:
     for number in range(120):
         client.trigger()

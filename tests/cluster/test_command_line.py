@@ -248,6 +248,7 @@ def test_rules_that_take_nothing_back_cannot_begin_from_a_snapshot(tmp_path):
     assert re.match(r"--restore: the rules of Mattern.* allow for no recovery as yet; leave it out", says)
 
 
+@pytest.mark.slow
 def test_a_registry_in_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(tmp_path):
     port = free_port()
     registry = f"postgresql://me:sesame@127.0.0.1:{port}/live"
@@ -361,6 +362,7 @@ BAD = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence():
     def complaints() -> Iterator[str]:
         for arguments, says in BAD:

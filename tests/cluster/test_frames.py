@@ -98,6 +98,7 @@ NO_HELLO = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_who_says_no_hello_is_told_why() -> None:
     def check(said: bytes | list[Any], reason: str) -> None:
         assert reason in reason_for(said)
@@ -161,6 +162,7 @@ def test_a_node_that_says_something_wrong_is_told_why() -> None:
     check_each(NO_MESSAGE, check)
 
 
+@pytest.mark.slow
 def test_who_says_nothing_or_half_a_hello_has_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "HELLO_SECONDS", 0.05)
     assert "within" in reason_for(b"")

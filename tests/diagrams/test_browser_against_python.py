@@ -197,6 +197,7 @@ READING = """({ Cuts, Events }, scene, texts) => {
 }"""
 
 
+@pytest.mark.slow
 def test_what_a_link_says_of_a_cut_is_ignored_where_it_is_none_of_the_run(run_module: Callable[..., Any]) -> None:
     scene = scene_of(run(library.load("lecture")))
     wrong = [None, "", "2.3", "2.3.1.0", "6.0.0", "-1.0.0", "1e0.0.0", " 1.0.0", "x.y.z", "9999999999.0.0"]

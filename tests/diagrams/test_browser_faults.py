@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from diagrams.browser import EXPLORE
 from diagrams.payload import payload
 from tests.cases import each
@@ -26,6 +28,7 @@ def offered(run_module: Run, run: dict[str, Any], time: float | None, step: int 
     return found
 
 
+@pytest.mark.slow
 @each(("time", "entries"), [(2.4, SEVER), (2.5, MEND), (8.9, MEND), (9, SEVER)])
 def test_only_what_changes_something_is_offered(run_module: Run, time: float, entries: list[Any]) -> None:
     """In the partition both channels are severed from 2.5 to 9."""
@@ -51,6 +54,7 @@ def test_two_processes_of_which_one_way_is_severed_get_no_entry_for_both(run_mod
     assert [own["words"] for own in offered(run_module, run, 5)] == ["Mend P1->P2", "Sever P2->P1"]
 
 
+@pytest.mark.slow
 def test_a_split_severs_what_joins_the_two_sides_and_is_not_severed_yet(run_module: Run) -> None:
     """Of P1 in the lecture's complete graph four channels; each of the partition's two only while it is whole."""
     call = "(faults, scene, chosen, time) => faults.cutBy(scene, chosen, { step: 0, time })"

@@ -46,6 +46,7 @@ def test_a_module_can_be_loaded_alone(run_module: Callable[..., Any], path: Path
     assert set(run_module("(module) => Object.keys(module)", [path])) == set(modules.read(path).exports)
 
 
+@pytest.mark.slow
 @IN_BOTH
 def test_a_joined_script_runs_and_a_name_that_is_not_exported_cannot_be_seen(
     run_module: Callable[..., Any], tmp_path: Path
@@ -106,6 +107,7 @@ def test_a_script_can_stand_in_a_page(script: str) -> None:
     assert not re.search(r"^import\b", script, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_only_the_app_is_called_from_outside() -> None:
     assert len(re.findall(r"^export\b", browser.script(), re.MULTILINE)) == 1
     assert not re.search(r"^export\b", browser.still(), re.MULTILINE)

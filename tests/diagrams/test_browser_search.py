@@ -81,6 +81,7 @@ def test_the_name_of_a_process_is_found_in_a_label_as_a_whole_word(run_module: C
     assert sorted(name for _, name, _ in answers[0]) == ["(P1)", "P1: done", "to P1"]
 
 
+@pytest.mark.slow
 def test_every_word_must_be_found_and_the_name_of_a_process_is_no_other_one(run_module: Callable[..., Any]) -> None:
     (found,) = search(run_module, "hundred", "P1 receive")
     received = ("receive", "marker_receive", "control_receive")

@@ -85,6 +85,7 @@ def letters_in(made: Picture) -> list[str]:
 # ------------------------------------------------------------------ labels
 
 
+@pytest.mark.slow
 @each("width", WIDTHS)
 @each("name", FIGURES)
 def test_every_label_can_be_read_on_paper(name, width):
@@ -283,6 +284,7 @@ CHART = Chart(
 )
 
 
+@pytest.mark.slow
 def test_a_picture_has_the_size_and_the_colours_that_are_asked_for():
     made = chart_file(CHART, "svg", view_of({"width": "84mm", "theme": "dark"})).decode()
     root = ElementTree.fromstring(made)

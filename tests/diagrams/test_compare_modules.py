@@ -31,6 +31,7 @@ def plainly(runs: list[list[float]]) -> list[list[int]]:
     return [[max(step for step, at in enumerate(steps) if at <= moment) for moment in moments] for steps in own]
 
 
+@pytest.mark.slow
 @IN_BOTH
 @each(
     "runs",

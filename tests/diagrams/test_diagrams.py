@@ -238,6 +238,7 @@ def test_the_sum_of_a_snapshot_stands_with_the_snapshot_once_it_is_complete():
     assert ["720 in processes + 80 in channels = 800 money" in text for text in said] == [False, True]
 
 
+@pytest.mark.slow
 def test_of_very_many_processes_there_is_no_picture_of_the_network():
     assert payload(scene("hundred"), ["right"])["topology"]["figure"] is None
     assert payload(scene("ring"), ["right"])["topology"]["figure"] is not None

@@ -60,6 +60,7 @@ def test_heads_are_never_longer_than_their_arrows():
                 assert all(len(set(polygon)) >= 3 for polygon in part.polygons)
 
 
+@pytest.mark.slow
 @each("name", ["lecture", "overlapping", "hundred", "nasty", "widgets"])
 @each("orientation", ["down", "right"])
 def test_lane_names_and_texts_lie_within_the_picture(name, orientation):

@@ -42,6 +42,7 @@ def test_every_scenario_is_one_file_under_six_megabytes(name):
     assert set(data["scene"]["figures"]) == {"down", "right"}
 
 
+@pytest.mark.slow
 def test_it_starts_at_the_step_and_orientation_that_were_chosen():
     data = data_in(page_of(library.load("lecture"), step=7, orientation="right"))
     assert (data["step"], data["scene"]["orientation"]) == (7, "right")

@@ -113,6 +113,7 @@ def test_a_png_for_a_screen_has_as_few_dots(monkeypatch):
         exported("lecture", "png")
 
 
+@pytest.mark.slow
 def test_a_thousand_processes_have_room_on_paper_unless_their_letters_are_large():
     processes = [f"P{number}" for number in range(1, 1001)]
     own = compose(run(Scenario("thousand", tuple(processes), topology=Topology("ring"), orientation="right")))

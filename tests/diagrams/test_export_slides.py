@@ -168,6 +168,7 @@ def test_what_is_new_at_a_step_is_marked():
     assert [row[0].text for row in slide.record[0].rows for cell in row if cell.fill == "@band"] == ["C21"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 def test_a_record_that_is_too_long_is_counted_with_what_came_last(orientation):
     run = scene("hundred")
@@ -368,6 +369,7 @@ def test_the_story_is_in_the_notes():
     assert "before P2 recorded; received at D" in notes[13] and "S1, Consistent cut:" in notes[17]
 
 
+@pytest.mark.slow
 def test_what_the_story_says_of_a_step_is_in_its_notes():
     walk = scene("never_occurred").execution.scenario.walk
     notes = [page.notes_slide.notes_text_frame.text for page in opened("never_occurred").slides]
@@ -414,6 +416,7 @@ def test_a_file_with_whatever_letters_opens():
     assert properties == scene("nasty").execution.scenario.title
 
 
+@pytest.mark.slow
 def test_slides_hold_no_time_of_day():
     with ZipFile(BytesIO(exported("widgets", "pptx"))) as archive:
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}

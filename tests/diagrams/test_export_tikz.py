@@ -321,6 +321,7 @@ def test_every_shape_is_written_once_and_as_it_says(view):
         assert f"cut/{re.sub(' look .*| [ps][0-9].*| bold.*| italic.*', '', name)}/.try" in style
 
 
+@pytest.mark.slow
 def test_the_signs_of_recordings_lie_about_their_nodes():
     diamonds = re.findall(r"^\\path\[look/recording s(\d),shift={\((.*)\)}\] \(0,-", picture_of("overlapping"), re.M)
     assert diamonds == [(str(rank), f"S{rank + 1}-P{own}") for rank in (0, 1) for own in recorders("overlapping", rank)]

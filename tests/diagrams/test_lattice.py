@@ -104,6 +104,7 @@ def test_a_snapshot_that_is_not_done_says_so() -> None:
     assert snapshots(lattice) == ["S1 has no state in the lattice: not every process has recorded."]
 
 
+@pytest.mark.slow
 @examples(40)
 @given(scenarios(), st.integers(0, 30))
 def test_of_any_run_all_that_is_drawn_is_consistent_and_every_line_is_one_event(scenario: Scenario, step: int) -> None:

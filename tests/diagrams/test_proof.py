@@ -195,6 +195,7 @@ def why_not(one: ColouredAction, other: ColouredAction) -> str | None:
 KINDS = ("its own order stays.", "The message ", "no inversion and stay as they are.", "the order we want.")
 
 
+@pytest.mark.slow
 def test_it_is_said_why_two_neighbours_stay_as_they_are(run_module):
     made = pages(6)
     asked = []

@@ -65,6 +65,7 @@ def check(scene: Scene) -> None:
     assert sorted(arrow["id"] for arrow in arrows(scene)) == known
 
 
+@pytest.mark.slow
 @given(scenarios())
 def test_what_a_process_sends_when_it_records_is_not_seen_to_leave_it(scenario: Scenario) -> None:
     check(compose(run(scenario)))

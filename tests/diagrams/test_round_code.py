@@ -83,6 +83,7 @@ def test_each_run_is_counted_once_and_each_refusal_is_one_sentence() -> None:
     assert counts["whole"] == {"right": 1, "asked": 2}
 
 
+@pytest.mark.slow
 def test_the_page_and_the_link_know_the_same_rounds() -> None:
     assert ask("(module) => module.NUMBERS") == NUMBERS
     names = ask("(module) => [[0, 1, 2, 3], [30, 29, 28, 27], [255, 254, 99, 31]].map(module.roundName)")
@@ -91,6 +92,7 @@ def test_the_page_and_the_link_know_the_same_rounds() -> None:
         assert in_round(Shared(scenario="lecture"), name, 5).edits[-1][0]["round"] == name
 
 
+@pytest.mark.slow
 @each("name", ["", "K7Q", "K7QF2", "K7QO", "k7qf"])
 def test_what_is_no_name_of_a_round_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="round: the link of the round is damaged"):

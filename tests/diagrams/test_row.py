@@ -113,6 +113,7 @@ def test_each_run_shows_its_last_step_at_or_before_the_moment(runs: list[list[fl
     assert [[step_at(found, moment) for found in own] for moment in moments] == by_hand(runs)
 
 
+@pytest.mark.slow
 def test_the_browser_goes_through_the_same_steps(run_module: Callable[..., Any]) -> None:
     """Of bundled scenarios, and of random times."""
     lists = [[list(scene.times) for scene in row(name).scenes] for name in ROWS]
@@ -227,6 +228,7 @@ def test_what_is_drawn_of_a_run_is_what_is_drawn_of_it_alone() -> None:
         assert signs == sorted(part.sign for one in alone for part in one.inside if isinstance(part, kind))
 
 
+@pytest.mark.slow
 def test_a_legend_explains_the_signs_of_all_runs_in_the_words_of_each() -> None:
     texts = [text.letters for text, _ in texts_of(picture("barriers", legend=True)) if text.sign == "legend"]
     assert {"barrier or marker", "stands still", "blocked", "event"} <= {*texts}

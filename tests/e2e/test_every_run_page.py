@@ -163,6 +163,7 @@ def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh
     page.get_by_role("heading", name="States after so many steps").wait_for()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_address_comes_back_with_the_page_and_without_one_it_is_the_first_run(page, fresh_tab):
     address = f"{fresh_tab.url}/every-run?complete=2&sends=0"
     page.goto(address)

@@ -125,6 +125,7 @@ def test_the_cards_of_the_gallery(tab):
     check_none(found)
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_log_and_its_cut(fresh_tab):
     fresh_tab.open("/traces")
     found = []

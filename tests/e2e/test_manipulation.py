@@ -322,6 +322,7 @@ def test_a_process_crashes_by_its_line_menu_is_dragged_and_starts_again(hand):
     assert "delete the restart of P3" in hand.edits()[-1]
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_channel_is_severed_and_mended_in_the_change_tab(hand):
     page = hand.page
     hand.explorer.press("Home")

@@ -278,6 +278,7 @@ def test_who_never_records_is_predicted_too(predict):
     assert {predict.marks()[name] for name in ("P1", "P2", "P3")} == {"true"}
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_run_without_a_snapshot_and_a_run_that_is_too_long_say_so(predict):
     none = 'title = "None"\nprocesses = ["P1", "P2"]\n'
     many = 'title = "Long"\nprocesses = ["P1", "P2"]\n' + '[[script]]\nprocess = "P1"\nat = 1\n' * 2100

@@ -315,6 +315,7 @@ def test_a_blocked_second_window_is_told_a_click_opens_nothing_and_the_reminder_
     assert overlapping(presented.page) == []
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_predicting_ends_where_presenting_begins_and_a_question_that_comes_later_is_not_asked(explorer):
     explorer.page.get_by_role("button", name="Predict", exact=True).click()
     explorer.page.wait_for_selector(".cc[data-predicting]")

@@ -166,6 +166,7 @@ def test_frame_is_dragged_along_the_strip_and_a_press_beside_it_brings_it_there(
     assert abs(long_run.step - long_run.last / 2) < 50
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_frame_is_moved_by_keyboard_and_other_keys_step(long_run):
     frame = long_run.page.get_by_role("slider", name=FRAME)
     first, until = window(long_run)

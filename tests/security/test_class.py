@@ -284,6 +284,7 @@ def history() -> None:
     _delete_button(catalog.entries())
 
 
+@pytest.mark.slow
 def test_history_offers_no_deleting_of_what_others_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visitors, "visitor", lambda: "ada")
     folder(root, "own", "ada")
@@ -328,6 +329,7 @@ def stopped() -> None:
         _stopped(entry.store, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("who", "labels"), [("ada", ["Cancel"]), ("bob", [])])
 def test_only_its_owner_cancels_a_job(who: str, labels: list[str], queue: Jobs, monkeypatch) -> None:
     queue.submit("a", wait, "ensembles", "ada")
@@ -337,6 +339,7 @@ def test_only_its_owner_cancels_a_job(who: str, labels: list[str], queue: Jobs, 
     assert [button.label for button in page.button] == labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("who", "labels"), [("ada", ["Go on"]), ("bob", [])])
 def test_only_its_owner_goes_on_with_what_was_stopped(who: str, labels: list[str], root: Path, monkeypatch) -> None:
     folder(root, "a", "ada", "stopped")

@@ -144,6 +144,7 @@ def test_an_address_without_a_name_or_with_two(root: Path) -> None:
         assert not shown(page, ["first", "second"]).exception
 
 
+@pytest.mark.slow
 def test_folders_with_names_that_are_none_are_listed_and_ours_deleted(root: Path) -> None:
     os.mkdir(os.fsencode(root) + b"/\xff\xfe")
     for name in ("with blank", "con", "bank.", "![x](y)"):

@@ -210,6 +210,7 @@ def test_an_outbox_of_2000_edits_is_run_once(session, runs):
     assert (session.at, len(session.scenario.script)) == (1_999, len(session.versions[0].scenario.script) + 1_999)
 
 
+@pytest.mark.slow
 def test_a_link_with_2000_edits_is_run_twice(session, runs):
     edits = tuple(({**ADD, "at": 50 + n % 100}, 1.0) for n in range(2_000))
     session.open(Shared("lecture", edits=edits))
@@ -304,6 +305,7 @@ def opened_file() -> None:
     gallery.open_file(explore._open)
 
 
+@pytest.mark.slow
 def test_a_file_for_which_there_is_no_time_gets_a_sentence(monkeypatch):
     monkeypatch.setattr(budget, "ANSWER_S", 0.0)
     file = SimpleNamespace(name="dear.toml", getvalue=lambda: DEAR.toml.encode())
@@ -331,6 +333,7 @@ def card() -> None:
     gallery._card(library.load("lecture"), refuse)
 
 
+@pytest.mark.slow
 def test_a_card_that_cannot_be_opened_gets_a_sentence():
     page = AppTest.from_function(card, default_timeout=60).run()
     page.button[0].click().run()
@@ -376,6 +379,7 @@ def test_trial_runs_end_when_the_time_of_the_page_is_spent(ensembles_page, monke
     assert "This takes longer than" in complaint and "shorter lists" in complaint
 
 
+@pytest.mark.slow
 def test_trial_runs_wait_for_their_turn(ensembles_page, somebody_else):
     ensembles_page.button[0].click().run()
     assert "big run is being made" in complaints(ensembles_page)[0].replace("&#x27;", "'")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+import pytest
+
 from tests.tools import ROOT, check_none
 from views.page_words import as_text
 
@@ -93,6 +95,7 @@ def _parts(text: ast.expr) -> Iterator[ast.expr]:
             yield text
 
 
+@pytest.mark.slow
 def test_a_page_says_nothing_of_users_as_markdown() -> None:
     paths = sorted((ROOT / "views").glob("*.py"))
     assert paths

@@ -57,6 +57,7 @@ def test_other_systems_are_not_compared_with_the_documents(capsys) -> None:
     assert "refuted" not in printed(["--nodes", "10"], capsys)
 
 
+@pytest.mark.slow
 @each("name", INPUTS)
 @each("bad", ["-1", "nan", "inf", "1e99", "ten"])
 def test_a_bad_number_is_one_sentence_and_status_2(name: str, bad: str, capsys) -> None:

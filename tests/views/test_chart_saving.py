@@ -45,6 +45,7 @@ def test_letters_are_asked_for_on_paper_only(page):
     assert labels() == []
 
 
+@pytest.mark.slow
 def test_a_picture_of_too_many_dots_is_refused_in_place_of_the_button(monkeypatch):
     page = AppTest.from_function(menu, default_timeout=60).run()
     page.get("segmented_control")[0].set_value("png").run()

@@ -47,6 +47,7 @@ def figures(session: CompareSession) -> dict[str, list[str]]:
     return {row["title"]: [cell["text"] for cell in row["cells"]] for row in told(session)["figures"]}
 
 
+@pytest.mark.slow
 def test_a_page_begins_with_the_scenarios_own_algorithm_and_others_beside_it() -> None:
     assert [own["name"] for own in told(opened("lecture"))["columns"]] == [
         "Chandy-Lamport", "Lai-Yang", "Mattern's counters", "Stop-the-world",
@@ -132,6 +133,7 @@ def test_an_algorithm_that_is_refused_says_why_and_what_helps() -> None:
     assert [len(own.compared.execution.engine.channels) for own in session.shown] == [1, 1]
 
 
+@pytest.mark.slow
 def test_a_parameter_of_another_algorithm_stays_in_its_column_and_is_in_the_link() -> None:
     session = opened("lai_yang", "lai_yang", "chandy_lamport")
     assert submit(session, "chandy_lamport", {"do": "parameter", "name": "collect", "value": True}) is None
@@ -144,6 +146,7 @@ def test_a_parameter_of_another_algorithm_stays_in_its_column_and_is_in_the_link
     assert [own.compared.execution.scenario.algorithm_parameters for own in again.shown] == parameters
 
 
+@pytest.mark.slow
 def test_a_control_message_is_delayed_in_its_column_alone() -> None:
     """Mattern's counters and stop-the-world have control messages between the same two; each keeps its own delay."""
     session = opened("two_banks", "chandy_lamport", "stop_the_world", "mattern")

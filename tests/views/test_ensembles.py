@@ -162,6 +162,7 @@ def test_channels_may_be_fifo_or_not(page):
     assert told.startswith("Channels: Chandy-Lamport needs FIFO channels and cannot be combined with")
 
 
+@pytest.mark.slow
 def test_a_workload_says_itself_with_what_the_form_starts(page):
     for name in WORKLOADS:
         if is_busy(name):

@@ -307,6 +307,7 @@ def test_a_time_that_is_spent_ends_it(monkeypatch):
     assert found.problem.endswith("seconds of work")
 
 
+@pytest.mark.slow
 def test_a_big_one_waits_for_its_turn_and_gives_it_back(monkeypatch):
     monkeypatch.setattr(background, "SMALL", 100)
     asked = Asked(processes=2, sends=2)
@@ -339,6 +340,7 @@ def test_small_ones_wait_for_their_turn_and_give_it_back(monkeypatch):
 # ------------------------------------------------------------------ what is told
 
 
+@pytest.mark.slow
 def test_the_rule_that_was_explored_is_named():
     assert words.system(explored(BANKS).scenario) == "Two banks. Chandy-Lamport"
     told = words.system(explored(DEAF).scenario)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from views.uploads import shared_from, snaps_in
@@ -27,6 +28,7 @@ def test_snap_files_come_with_a_case_and_change_nothing_of_it() -> None:
     assert shared_from(FILES) == shared_from(plain)
 
 
+@pytest.mark.slow
 def test_each_line_is_shown_with_what_was_expected_and_found() -> None:
     shown = AppTest.from_function(page).run()
     assert not shown.exception

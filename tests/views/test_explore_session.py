@@ -401,6 +401,7 @@ def test_another_run_leaves_no_ghosts_and_an_edit_of_it_does(session):
     assert moved <= 1
 
 
+@pytest.mark.slow
 def test_runs_drawn_one_after_the_other_are_drawn_from_the_same_run(session):
     session.absorb([entry(1, another(7)), entry(2, another(8))])
     other = ExploreSession()
@@ -410,6 +411,7 @@ def test_runs_drawn_one_after_the_other_are_drawn_from_the_same_run(session):
     assert session.link() == other.link()
 
 
+@pytest.mark.slow
 def test_an_edit_of_a_drawn_run_stays_with_it(session):
     session.absorb([entry(1, another(7)), entry(2, ADD), entry(3, another(8))])
     other = ExploreSession()
@@ -545,6 +547,7 @@ def test_one_broken_rule_replaces_another_and_fifo_goes_with_any(session):
 # --------------------------------------------------------------------------- the question
 
 
+@pytest.mark.slow
 def test_the_question_is_drawn_once_somebody_predicts_and_stays_through_other_runs(session):
     session.absorb([entry(1, ADD)])
     assert scene(session)["questions"] == {}, "an edit does not wait for it"

@@ -85,6 +85,7 @@ def test_every_format_comes_as_a_file_of_its_kind(session, name):
     assert answer.content
 
 
+@pytest.mark.slow
 def test_names_say_which_step_or_steps(session):
     named = {
         name: get(session, name, step=12, **steps).headers["content-disposition"]
@@ -116,6 +117,7 @@ def test_a_picture_arranges_the_processes_as_the_page_does_and_a_table_has_them_
     assert get(session, "csv").text == before["csv"]
 
 
+@pytest.mark.slow
 def test_a_picture_and_a_page_have_the_cut_that_is_on_show_and_one_of_another_run_is_refused(session):
     assert get(session, "svg", cut="2.3.1").content != get(session, "svg").content
     assert get(session, "html", cut="2.3.1", tab="cut").status_code == 200

@@ -88,6 +88,7 @@ def history() -> None:
     page({})
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_read_is_told_without_its_path(root):
     (root / "strange").mkdir()
     page = AppTest.from_function(history, default_timeout=60).run()

@@ -115,6 +115,7 @@ def test_stop_leaves_no_process_and_close_no_folder(runs):
     assert not folder.exists() and runs.find(run.id) is None
 
 
+@pytest.mark.long("a live cluster of the app that is ended by force")
 def test_a_cluster_that_does_not_answer_is_ended_by_force(runs, monkeypatch):
     monkeypatch.setattr("views.live_runs.GOODBYE_S", 0.2)
     run, pids = started(runs)

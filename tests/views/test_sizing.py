@@ -59,6 +59,7 @@ def test_an_address_asks_for_the_same_again(wanted) -> None:
     assert wanted or query_of(system) == {}
 
 
+@pytest.mark.slow
 def test_the_page_begins_with_the_documents_example() -> None:
     page = opened()
     text = told(page)

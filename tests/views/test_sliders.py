@@ -70,6 +70,7 @@ def bars(found: Answer, number: int) -> list[tuple[float, int]]:
     return list(zip(trace["x"], trace["y"], strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topology", ["complete", "ring"])
 def test_the_charts_are_those_of_an_ensemble_with_the_same_scenario_and_seeds(by_numba: bool, topology: str) -> None:
     asked = read({"processes": 4, "transfers": 6, "delay": 3, "marker_delay": 8, "at": 12, "topology": topology})
@@ -267,6 +268,7 @@ def test_an_answer_by_python_during_which_numba_gets_ready_is_asked_again(monkey
     assert slider_runs.is_ready() and found.is_first
 
 
+@pytest.mark.slow
 def test_while_numba_is_being_compiled_python_answers_and_the_browser_asks_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

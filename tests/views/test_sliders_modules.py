@@ -50,6 +50,7 @@ def test_only_a_sentence_of_the_server_itself_is_told(run_module: Callable[..., 
     check_each(TOLD, check)
 
 
+@pytest.mark.slow
 @IN_BOTH
 def test_a_spoilt_or_refused_memory_is_an_empty_one(run_module: Callable[..., Any]) -> None:
     def check(kept: str | None, values: dict[str, str]) -> None:

@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from tests.views.test_exports import fetch
 from tests.views.test_trace_window import order
 from views import exports
@@ -66,6 +68,7 @@ def test_a_log_is_not_offered_what_needs_a_snapshot() -> None:
     assert [value for value, _ in drawing["choices"]] == ["space-time", "lattice"]
 
 
+@pytest.mark.slow
 def test_the_window_can_be_exported_with_its_cut_in_the_numbers_of_the_log() -> None:
     """Five events of the log are before the window."""
     scene = order(5, 8)

@@ -106,6 +106,7 @@ def test_another_grid_is_measured_in_the_background_and_kept(page: AppTest) -> N
     assert "This comes with the app." in htmls(button(page, "tradeoff-forget"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "problem", "reason", "told"),
     [
@@ -122,6 +123,7 @@ def test_why_there_is_no_new_table(
     assert told in htmls(page) and "This comes with the app." in htmls(page)
 
 
+@pytest.mark.slow
 def test_what_is_cancelled_is_not_kept() -> None:
     stop = threading.Event()
     stop.set()
@@ -139,6 +141,7 @@ def test_tables_of_visitors_are_their_own_and_not_too_many(monkeypatch: pytest.M
         forget(owner)
 
 
+@pytest.mark.slow
 def test_a_table_that_is_missing_or_of_another_version_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     class Missing:
         name = "tradeoffs.json"

@@ -106,6 +106,7 @@ def test_one_that_is_killed_while_it_starts_is_no_problem_before_it_was_tried_ag
     assert spark_session.problem() == "Spark did not start: it was killed; it ended 4 times in a row"
 
 
+@pytest.mark.slow
 def test_a_page_that_shows_a_problem_sees_that_somebody_else_starts_spark(starts, monkeypatch):
     def no_memory(state, start):
         raise InputError("Spark did not start: no memory")

@@ -54,6 +54,7 @@ def test_the_command_runs_a_grid_and_says_what_came_of_it(
         assert complaint.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_command_tells_of_an_unfinished_ensemble_how_to_go_on(
     workers_here: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

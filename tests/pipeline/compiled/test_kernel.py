@@ -56,6 +56,7 @@ def test_a_seed_is_written_in_decimals(seed: int) -> None:
     assert bytes(text[:length]) == str(seed).encode()
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_sim() -> None:
     draw = random.Random(1)
     for _ in range(5_000):

@@ -85,6 +85,7 @@ def engines(store: Store, grid: Grid) -> list[str]:
     return [row["engine"] for row in rows(store, "runs")]
 
 
+@pytest.mark.slow
 def test_runs_whose_events_are_wanted_are_done_in_python(tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "e", *STOCK)
     assert engines(store, grid) == [PYTHON] + [NUMBA] * 7
@@ -152,6 +153,7 @@ def test_every_document_of_a_chunk_is_compared_and_only_that_which_differs_is_di
     assert "Python did 4 runs again, while 3 others are as Numba made them" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_document_is_distrusted_for_as_long_as_the_worker_lives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def test_they_are_the_same_each_time_and_within_the_run(executions, tmp_path: Pa
             assert len(set(drawn_ends)) > 1 or not own
 
 
+@pytest.mark.slow
 def test_how_the_table_is_stored_changes_nothing(executions, tmp_path: Path, monkeypatch) -> None:
     """In parts; rows without numbers; shuffled rows with numbers; some runs at a time."""
     rows = numbered(executions)

@@ -50,6 +50,7 @@ def wanted(executions: Iterable[Execution]) -> Wanted:
     return found
 
 
+@pytest.mark.slow
 @examples(25)
 @given(scenario=dataflows() | banks())
 def test_every_snapshot_of_the_surviving_line_is_consistent_and_its_channels_are_those_recorded(

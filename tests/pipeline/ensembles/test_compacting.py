@@ -55,6 +55,7 @@ def test_parts_are_joined_and_every_row_is_there_once(workers_here: Any, store: 
         assert store.read(workers_here, table).toArrow().num_rows == store.count(table) == scattered.count(table)
 
 
+@pytest.mark.slow
 def test_an_ensemble_joins_its_parts_when_all_runs_are_done(workers_here: Any, store: Store, scattered: Store) -> None:
     store.place.remove(store.parts("runs")[3].file)
     run_ensemble(workers_here, store, grid_of(store))
@@ -62,6 +63,7 @@ def test_an_ensemble_joins_its_parts_when_all_runs_are_done(workers_here: Any, s
     assert rows(store, "runs") == rows(scattered, "runs")
 
 
+@pytest.mark.slow
 def test_a_joined_ensemble_is_resumed_as_before(workers_here: Any, store: Store, scattered: Store) -> None:
     compact(workers_here, store)
     grid = grid_of(store)

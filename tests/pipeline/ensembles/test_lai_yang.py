@@ -17,6 +17,7 @@ GRID = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", cells_of(Grid.read(GRID)), ids=lambda cell: cell.scenario.title)
 def test_eighty_random_runs_without_fifo_have_no_failure(cell) -> None:
     """Counts of messages decide completion; with stamps alone, a quarter of the snapshots never completed."""

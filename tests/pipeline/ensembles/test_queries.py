@@ -53,6 +53,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.slow
 def test_a_table_is_filtered_sorted_and_cut(store):
     for query, expected in QUERIES:
         assert ids(queries.select_runs(store, query)) == expected, query
@@ -104,6 +105,7 @@ def test_an_overview_is_the_same_of_the_runs_and_of_the_tables_that_are_kept(spa
     assert [first[row["why"]] for row in found.extremes] == found.extremes
 
 
+@pytest.mark.slow
 def test_a_complete_ensemble_has_its_overview_in_tables_and_asks_spark_nothing(workers_here, tmp_path, monkeypatch):
     path = tmp_path / "complete"
     ensemble, grid = begin(path, {"processes": "2,3", "runs": "20", "events": "none"}, {"transfers": "3"})

@@ -117,6 +117,7 @@ def test_a_row_names_its_run_and_another_versions_row_is_refused(mixed: Store) -
             scenario_of(strange)
 
 
+@pytest.mark.slow
 def test_events_of_all_runs_or_of_none(workers_here: Any, tmp_path: Path) -> None:
     for events, runs in (("all", {0, 1, 2}), ("none", set())):
         store, grid = begin(tmp_path / events, {"processes": "2", "runs": "3", "events": events}, {"transfers": "2"})

@@ -66,6 +66,7 @@ def cells(draw: Any) -> Scenario:
     return replace(cell.scenario, seed=draw(st.integers(0, 2**32)))
 
 
+@pytest.mark.slow
 @examples(200)
 @given(slip=st.sampled_from([None, *SLIPS]), scenario=cells() | scenarios())
 def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(slip: str | None, scenario: Scenario) -> None:
@@ -79,6 +80,7 @@ def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(slip: str | None,
     assert quick == slow and [list(row) for row in quick] == [list(row) for row in slow]
 
 
+@pytest.mark.slow
 @examples(40)
 @given(scenario=cells() | scenarios(), rates=st.builds(FaultRates, *[st.sampled_from([0.0, 0.01, 0.1, 1.0])] * 4))
 def test_whole_rows_are_the_same_both_ways_where_faults_are_drawn(scenario: Scenario, rates: FaultRates) -> None:

@@ -123,6 +123,7 @@ def test_a_file_whose_writing_fails_is_not_there(address: str) -> None:
     assert place.names() == []
 
 
+@pytest.mark.slow
 def test_a_worker_reaches_the_same_files(address: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     for where in (address, tmp_path / "local"):
         store = Store.create(where, "ensemble", {})

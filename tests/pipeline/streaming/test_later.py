@@ -44,6 +44,7 @@ def follow(tmp_path: Path) -> Follow:
     return act
 
 
+@pytest.mark.slow
 def test_messages_are_in_the_order_of_their_receipt(follow: Follow) -> None:
     assert follow(send(1, 5), send(2, 6), record("P1", 2), record("P2", 0)) == ({"S": None}, {"P1->P2": [5, 6]})
     assert follow(receive(1, 6)) == ({"S": None}, {"P1->P2": [6, 5]})

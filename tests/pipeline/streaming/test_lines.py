@@ -53,6 +53,7 @@ def csv_lines(events: Sequence[Event]) -> list[str]:
     return text.getvalue().splitlines(keepends=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(count_of_examples(2)))
 def test_lines_may_come_in_any_order_and_any_file(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)

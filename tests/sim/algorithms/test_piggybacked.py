@@ -145,6 +145,7 @@ def test_a_carried_marker_closes_a_channel_that_was_recorded() -> None:
 # --------------------------------------------------------------------------- any run
 
 
+@pytest.mark.slow
 @examples(35)
 @given(scenarios(), st.sampled_from([0.5, 4.0, 40.0]))
 def test_every_check_holds_in_any_run(scenario: Scenario, wait: float) -> None:
@@ -160,6 +161,7 @@ def test_every_check_holds_in_any_run(scenario: Scenario, wait: float) -> None:
             assert snapshot.markers + snapshot.carried == len(scenario.channels)
 
 
+@pytest.mark.slow
 @examples(35)
 @given(scenarios())
 def test_a_run_has_no_more_steps_than_its_price(scenario: Scenario) -> None:
@@ -168,6 +170,7 @@ def test_a_run_has_no_more_steps_than_its_price(scenario: Scenario) -> None:
     assert run(own).steps <= price_of(own).steps + len(own.script)  # a script line may start as many events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("processes", "sends", "states_", "transitions"), [(2, 1, 101, 171), (2, 2, 686, 1_478), (3, 0, 54, 118)]
 )

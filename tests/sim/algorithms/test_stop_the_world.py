@@ -311,6 +311,7 @@ def test_overlapping_snapshots_of_any_work_in_any_order(sharing: str, number: in
         assert run(replace(scenario, seed=seed), copied=True).events == execution.events
 
 
+@pytest.mark.slow
 @examples(40)
 @given(scenarios(holds=False), st.booleans())
 def test_it_can_run_wherever_another_algorithm_does(scenario: Scenario, loses_order: bool) -> None:

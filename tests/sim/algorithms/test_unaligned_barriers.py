@@ -231,6 +231,7 @@ def test_every_check_holds_in_any_run(scenario: Scenario, timeout: float) -> Non
             assert "None" not in explain(execution, snapshot, flight.id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("processes", "sends", "timeout", "states", "transitions"),
     [(2, 1, 0.0, 91, 146), (3, 1, 0.0, 36_919, 137_249), (2, 1, 5.0, 65, 101), (3, 0, 5.0, 45, 101)],

@@ -151,6 +151,7 @@ def test_by_hand_nobody_may_choose_what_a_full_channel_forbids():
     assert [own.choice for own in before] == ["act P1"] and [own.choice for own in after] == ["deliver P1->P2"]
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenario=scenarios(), most=st.integers(1, 3))
 def test_no_channel_ever_holds_more_and_a_step_is_the_same_in_place(scenario: Scenario, most: int) -> None:

@@ -398,6 +398,7 @@ def bodies_by_channel(execution: Execution, kind: str) -> dict[str, list[str | N
     return found
 
 
+@pytest.mark.slow
 @examples(40)
 @given(meddled(Network("fifo", 3.0)))
 def test_under_the_layer_nobody_notices_but_by_the_time(scenario: Scenario) -> None:
@@ -415,6 +416,7 @@ def test_under_the_layer_nobody_notices_but_by_the_time(scenario: Scenario) -> N
     assert len(sentences(execution)) == execution.steps + 1
 
 
+@pytest.mark.slow
 @examples(40)
 @given(meddled(RAW))
 def test_on_a_raw_network_both_code_paths_agree(scenario: Scenario) -> None:

@@ -182,6 +182,7 @@ def test_what_would_be_fenced_off_is_in_no_channel_at_the_end(
     assert json.loads(capsys.readouterr().out)["final"]["channels"]["P1->P2"] == content
 
 
+@pytest.mark.slow
 def test_a_snapshot_behind_a_valid_one_is_given_up() -> None:
     """S1 waits for the part of P2, which waits before it uploads; meanwhile S2 becomes valid."""
     seeds = []
@@ -201,6 +202,7 @@ def test_a_snapshot_behind_a_valid_one_is_given_up() -> None:
 # ------------------------------------------------------------------ any faults, any moment
 
 
+@pytest.mark.slow
 @examples(60)
 @given(dataflows())
 def test_after_any_faults_nothing_of_a_dataflow_is_lost_comes_twice_or_out_of_order(scenario: Scenario) -> None:
@@ -228,6 +230,7 @@ def check(scenario: Scenario) -> Execution:
     return execution
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [dataflows(), banks()], ids=["dataflow", "bank"])
 def test_random_runs_have_recoveries_replays_and_fences(strategy: st.SearchStrategy[Scenario]) -> None:
     """What the two properties above would mean little without."""

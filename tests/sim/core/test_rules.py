@@ -444,6 +444,7 @@ def test_a_snapshot_needs_nothing_that_processes_remember() -> None:
     assert snapshots_of(execution) == before
 
 
+@pytest.mark.slow
 @each("kind", ["timed", "random"])
 @each("seed", range(20))
 def test_lai_yang_is_right_on_random_traffic_that_overtakes(kind: str, seed: int) -> None:

@@ -153,6 +153,7 @@ def failing_at_random(draw: st.DrawFn) -> Scenario:
     return scenario
 
 
+@pytest.mark.slow
 @examples(40)
 @given(failing_at_random())
 def test_drawn_faults_are_as_lines(scenario: Scenario) -> None:

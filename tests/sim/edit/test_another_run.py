@@ -122,6 +122,7 @@ def test_the_round_and_the_number_both_decide() -> None:
     assert len({one.seed for one in drawn}) == 6
 
 
+@pytest.mark.slow
 def test_a_script_without_bodies_is_given_to_other_processes_and_named_in_order() -> None:
     execution = run(another_run(run(library.load("lecture")), 3))
     own = execution.history.of

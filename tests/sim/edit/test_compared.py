@@ -130,6 +130,7 @@ def test_names_are_checked(names: list[str], complaint: str) -> None:
 # ------------------------------------------------------------------ an edit of one run goes to all
 
 
+@pytest.mark.slow
 @examples(25)
 @given(scenarios(("timed", "random")), st.data())
 def test_an_edit_of_the_scenarios_own_run_gives_the_edited_scenario(scenario: Scenario, data: st.DataObject) -> None:
@@ -147,6 +148,7 @@ def _runnable(scenario: Scenario, algorithm: str) -> Scenario:
         return scenario
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(("timed", "random")), st.sampled_from([*ALGORITHMS]), st.data())
 def test_an_edit_of_another_algorithms_run_leaves_what_is_the_algorithms_own(

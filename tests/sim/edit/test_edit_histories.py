@@ -51,6 +51,7 @@ def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario
     assert scenario == parse_toml(dumps(scenario), scenario.name) and run(scenario).events == execution.events
 
 
+@pytest.mark.slow
 @examples(40)
 @given(SCENARIOS, st.data())
 def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any) -> None:
@@ -102,6 +103,7 @@ def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scen
     assert all_choices(by_hand, 2, 3) == enabled[2:4]
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> None:

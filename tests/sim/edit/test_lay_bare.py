@@ -23,6 +23,7 @@ def broken(scenario: str, slip: str) -> Execution:
     return apply_edit(run(library.load(scenario)), {"do": "break", "rule": slip}, 0.0)
 
 
+@pytest.mark.slow
 @each("slip", list(SLIPS))
 def test_its_scenario_lays_every_slip_bare_after_one_edit_at_most(slip: str) -> None:
     """The same edits harm nothing where the rule is kept: the slip is to blame."""

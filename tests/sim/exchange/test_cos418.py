@@ -46,6 +46,7 @@ def answer(top: str, events: str, delays: list[float]) -> Execution:
     return run(cos418.read_case(top, events, delays))
 
 
+@pytest.mark.slow
 @each("case", ASSIGNMENT + GENERATED)
 def test_every_snap_file_line_by_line_and_every_check(cos418_cases: Path, case: str) -> None:
     execution = run_of(cos418_cases, case)

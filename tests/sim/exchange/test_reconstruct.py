@@ -56,6 +56,7 @@ def causes(events: Sequence[Event], processes: Sequence[str]) -> dict[Any, Any]:
     return History(processes, events).clocks
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios())
 def test_a_run_of_any_workload_is_reconstructed(scenario: Scenario) -> None:

@@ -49,6 +49,7 @@ def test_every_sentence_is_whole_and_every_badge_names_a_clause(slip: str) -> No
         check_none(unnamed(execution.engine.algorithm, narrate(execution)))
 
 
+@pytest.mark.slow
 @each("slip", [name for name in SLIPS if name != FIFO and SLIPS[name].of == "chandy_lamport"])
 def test_the_rule_book_says_which_clause_is_broken_and_what_it_says(slip: str) -> None:
     algorithm = broken(slip, "two_banks").engine.algorithm

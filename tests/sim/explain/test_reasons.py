@@ -44,6 +44,7 @@ def application(execution: Execution, snapshot: Snapshot) -> list[tuple[Flight, 
     return [(flight, found[flight.id]) for flight in execution.flights if flight.kind == APP]
 
 
+@pytest.mark.slow
 @examples(50)
 @given(BY_MARKERS, st.data())
 def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any) -> None:

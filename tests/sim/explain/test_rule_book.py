@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from sim.core.algorithm import ALGORITHMS, SnapshotAlgorithm
@@ -47,6 +48,7 @@ def test_the_badge_of_every_step_names_a_clause(name: str) -> None:
     check_none(unnamed(execution.engine.algorithm, narrate(execution)))
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenario=scenarios())
 def test_the_badge_of_every_step_of_any_run_names_a_clause(scenario: Any) -> None:

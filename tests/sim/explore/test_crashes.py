@@ -71,6 +71,7 @@ def test_the_engine_alone_finds_the_same_states_and_a_diary_of_its_rows_tells_as
     assert plain.wrong == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
 def test_where_processes_do_not_wait_for_each_other_it_is_the_same(may):
     scenario = library.load("two_banks")

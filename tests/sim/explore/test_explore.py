@@ -155,6 +155,7 @@ RULE_BOOKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @each("rules", RULE_BOOKS)
 def test_control_messages_timers_and_pauses_are_stepped_as_the_engine_does(monkeypatch, register, rules):
     scenario = rule_books.two(register(rules))
@@ -439,6 +440,7 @@ def command(capsys, *arguments: str) -> tuple[int, str]:
     return status, told.out or told.err
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_path):
     status, told = command(capsys, "--complete", "2", "--sends", "3", "--json")
     document = json.loads(told)

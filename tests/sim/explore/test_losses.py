@@ -32,6 +32,7 @@ LOSE = FaultLine("lose", message=MessageReference("P1.1"))
 SLOW = (FaultLine("slow", "S1", at=1, factor=4.0), FaultLine("slow", "S1", at=20, factor=1.0))
 
 
+@pytest.mark.slow
 @each(
     "sends, may, states, transitions",
     [

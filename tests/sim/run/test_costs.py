@@ -336,6 +336,7 @@ def check_lateness(execution: Execution) -> int:
     return len(late)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["chandy_lamport", "aligned_barriers", "stop_the_world"])
 @examples(6)
 @given(data=st.data())
@@ -467,6 +468,7 @@ def test_a_recovery_takes_from_the_crash_to_the_last_restore() -> None:
     assert mean_recovery_time(run(library.load("lecture"))) is None
 
 
+@pytest.mark.slow
 @each("name", library.names())
 def test_the_mean_time_to_recover_is_that_of_the_table(name: str) -> None:
     execution = run(library.load(name))

@@ -77,6 +77,7 @@ def _from(scenario: Scenario, source: str) -> Scenario:
     return replace(scenario, topology=Topology("listed", channels=(*edges, *((source, name) for name in missing))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
 @examples(20)
 @given(data=st.data())
@@ -87,6 +88,7 @@ def test_every_check_that_it_names_holds(kind: str, data: st.DataObject) -> None
     assert fails <= ({"completion"} if has_holds(scenario) or scenario.topology.capacity else set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
 @examples(12)
 @given(data=st.data())
@@ -114,6 +116,7 @@ def test_copied_in_place_and_written_runs_are_the_same(kind: str, data: st.DataO
     assert run(parse_toml(dumps(scenario), scenario.name)).events == events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
 @examples(8)
 @given(data=st.data())

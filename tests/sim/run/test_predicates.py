@@ -160,6 +160,7 @@ def test_a_predicate_looks_at_the_deadline() -> None:
         holds((0, 0, 0))
 
 
+@pytest.mark.slow
 @examples(40)
 @given(scenarios())
 def test_the_states_at_the_cuts_of_the_run_are_those_that_it_went_through(scenario: Scenario) -> None:

@@ -74,6 +74,7 @@ def test_exactly_the_messages_that_cross_the_cut_are_recorded(scenario: Scenario
             assert recorded == history.in_channels(snapshot.frontier)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios())
 def test_copied_and_in_place_runs_give_identical_events(scenario: Scenario) -> None:
@@ -142,6 +143,7 @@ def print_of(state: State) -> str:
     return repr((processes, queues, control, rest))
 
 
+@pytest.mark.slow
 @examples(40)
 @given(scenarios())
 def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
@@ -151,6 +153,7 @@ def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
     assert all(print_of(state) == text for state, text in kept)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(scenarios())
 def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> None:
@@ -321,6 +324,7 @@ def test_every_channel_delivers_in_the_order_of_sending(scenario: Scenario) -> N
         assert arrived == departures(execution, channel.name)[: len(arrived)]
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_a_held_message_holds_back_what_is_behind_it(scenario: Scenario, data: Any) -> None:

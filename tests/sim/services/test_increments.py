@@ -213,6 +213,7 @@ def test_what_cannot_have_happened_is_refused() -> None:
 steps = st.tuples(st.sampled_from(["begin", "commit", "commit", "abort"]), st.integers(0, 3))
 
 
+@pytest.mark.slow
 @examples(80)
 @given(states=st.lists(tables, min_size=1, max_size=12), what=st.lists(steps, max_size=40),
        retained=st.integers(0, 3), longest_chain=st.integers(0, 4))  # fmt: skip

@@ -66,6 +66,7 @@ def test_happened_before_is_reachability(scenario: Scenario) -> None:
             assert history.happened_before(a, b) == ((b.process, b.index) in after)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_consistent_means_closed_and_a_violation_is_a_message_from_the_future(scenario: Scenario, data: Any) -> None:

@@ -49,6 +49,7 @@ def linear_orders(history: History) -> list[list[Clock]]:
     return from_here([bottom(history)])
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_the_greatest_cut_below_and_the_least_above_are_those_of_the_lattice(scenario: Scenario, data: Any) -> None:
@@ -70,6 +71,7 @@ def test_every_cut_of_the_lattice_passes_the_test_by_clocks_and_the_test_by_mess
         assert history.is_consistent(frontier) and history.violations(frontier) == []
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_possibly_and_definitely_by_brute_force(scenario: Scenario, data: Any) -> None:

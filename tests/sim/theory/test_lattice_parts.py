@@ -26,6 +26,7 @@ def small(scenario: Scenario) -> tuple[History, list[Clock]]:
     return history, list(lattice(history))
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios())
 def test_predecessors_are_successors_backwards(scenario: Scenario) -> None:
@@ -47,6 +48,7 @@ def test_between_two_cuts_are_those_that_hold_the_one_and_lie_in_the_other(scena
         between(history, low, high, len(inside) - 1)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_around_a_cut_are_the_nearest_ones(scenario: Scenario, data: Any) -> None:

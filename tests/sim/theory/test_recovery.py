@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def greatest(history: History, copies: Copies) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_it_is_the_greatest_consistent_cut_of_copies(scenario: Scenario, data: Any) -> None:
@@ -103,6 +105,7 @@ def test_if_every_state_is_copied_it_is_the_greatest_consistent_cut_inside_the_l
     assert recovery_line(history, copies).line == history.consistent_below(last)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(scenarios(), st.data())
 def test_a_failure_further_back_finds_no_later_line(scenario: Scenario, data: Any) -> None:

@@ -282,6 +282,7 @@ def test_the_world_stands_still_as_long_as_the_law_says() -> None:
     assert pauses == [pytest.approx(found.stands_still, rel=0.01)] * 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", WITH_A_LAW)
 @pytest.mark.parametrize("topology", ["complete", "dag"])
 def test_a_snapshot_takes_as_long_as_the_law_says(algorithm: str, topology: str) -> None:

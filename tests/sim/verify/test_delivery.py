@@ -213,6 +213,7 @@ def test_both_code_paths_say_the_same_whatever_goes_wrong(scenario: Scenario) ->
     delivery(run(scenario))
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_at_random_is_of_every_kind() -> None:
     found: Counter[str] = Counter()
     count = count_of_examples(160)
