@@ -92,6 +92,32 @@ def test_a_narrow_page_keeps_the_way_through_the_steps_in_sight_and_folds_its_to
         assert page.evaluate("document.activeElement.className") == "cc-unfold", width
 
 
+def test_the_network_fits_a_page_that_became_narrow_while_another_tab_was_open(hand):
+    """What lies over its picture (choices of a run by hand, channels) has been laid out for a wide page."""
+    page, explorer = hand.page, hand.explorer
+    explorer.press("Home")
+    explorer.tab("Change")
+    hand.press(page.get_by_role("button", name="I choose every delivery"))
+    explorer.tab("Network")
+    page.locator(".cc-network-choices button").first.wait_for()
+    explorer.tab("Change")
+    explorer.edit("Reset")
+    resize(page, SIZES[0])
+    explorer.tab("Network")
+    page.get_by_role("button", name="Split the network …").first.click()
+    page.locator(".cc-network-channels circle").first.click()
+    explorer.press("Shift")
+    assert faults(page) == []
+    assert page.evaluate(RING_IS_WHOLE)
+
+
+RING_IS_WHOLE = """() => {
+  const ring = document.querySelector(".cc-network-channels circle[data-chosen]").getBoundingClientRect();
+  const seen = document.elementFromPoint(ring.left + ring.width / 2, ring.top + 2);
+  return seen?.matches("circle[data-chosen]") ?? false;
+}"""  # no edge of what lies around it cuts its upper end
+
+
 CLICKED_AND_ESCAPED = """async () => {
   const button = document.querySelector(".cc-unfold");
   button.focus();
