@@ -24,19 +24,19 @@ ROOT = Path(__file__).resolve().parents[1]
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 T = TypeVar("T")
 QUICK, LARGE = "quick", "large"  # the Hypothesis profiles of `make quick` and `make long`
-LARGER = 10  # times as many examples in the large one
+LARGER = 20  # times as many examples in the large one
 
 
 def count_of_examples(most: int) -> int:
-    """The number of examples of a property: half of `most`, but few in a quick run and many in a long one."""
+    """The number of examples of a property: `most`, but few in a quick run and many in a long one."""
     profile = settings.get_current_profile_name()
     if profile == QUICK:
         return min(most, settings().max_examples)
-    return most * LARGER if profile == LARGE else max(1, most // 2)
+    return most * LARGER if profile == LARGE else most
 
 
 def examples(most: int) -> settings:
-    """Settings for half of `most` examples of a property, but few in a quick run and many in a long one."""
+    """Settings for `most` examples of a property, but few in a quick run and many in a long one."""
     return settings(max_examples=count_of_examples(most))
 
 

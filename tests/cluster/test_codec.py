@@ -84,7 +84,7 @@ def shown(value: Any) -> Any:
     return kind, repr(value)
 
 
-@examples(120)
+@examples(60)
 @given(values)
 def test_a_value_survives_with_all_its_types(value: Any) -> None:
     back = CODEC.unpack(CODEC.pack(value))
@@ -221,7 +221,7 @@ def test_a_channel_of_another_system_is_no_value() -> None:
         Codec([]).unpack(CODEC.pack(CHANNELS[0]))
 
 
-@examples(120)
+@examples(60)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_value_or_a_bad_value(content: bytes) -> None:
     try:
@@ -231,7 +231,7 @@ def test_any_bytes_are_a_value_or_a_bad_value(content: bytes) -> None:
     assert not isinstance(value, msgpack.Timestamp | msgpack.ExtType)
 
 
-@examples(80)
+@examples(40)
 @given(values, st.data())
 def test_a_value_that_is_cut_or_changed_harms_nobody(value: Any, data: st.DataObject) -> None:
     content = CODEC.pack(value)

@@ -47,7 +47,7 @@ def messages_of(channel: Channel, drawn: list[tuple[str, Any, int, float]]) -> l
 
 @pytest.mark.parametrize("is_fifo", [True, False])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@examples(150)
+@examples(75)
 @given(arrivals, st.integers(0, 2))
 def test_what_a_lane_takes_the_engine_allows(algorithm: str, is_fifo: bool, drawn: Any, epoch: int) -> None:
     system = system_of(algorithm)

@@ -32,8 +32,8 @@ from tests.sim.rule_books import Barrier
 from tests.sim.strategies import scenarios
 from tests.tools import count_of_examples, drawn
 
-RUNS = max(30, count_of_examples(50))
-DRAGS = max(30, count_of_examples(240))  # among fewer none may wait behind a dragged message
+RUNS = max(30, count_of_examples(25))
+DRAGS = max(30, count_of_examples(120))  # among fewer none may wait behind a dragged message
 
 
 def scene_of(execution: Execution) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def test_a_snapshot_that_is_not_done_says_so() -> None:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(scenarios(), st.integers(0, 30))
 def test_of_any_run_all_that_is_drawn_is_consistent_and_every_line_is_one_event(scenario: Scenario, step: int) -> None:
     lattice = Lattice(compose(run(scenario)), step)
@@ -241,7 +241,7 @@ def test_numbers_that_are_too_close_are_moved_apart_as_little_as_can_be(wished: 
     assert sum(found) == pytest.approx(sum(wished), abs=1e-6), "a block stays where its middle was"
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_the_dots_of_any_run_are_apart_and_higher_with_each_event(scenario: Scenario) -> None:
     lattice = Lattice(compose(run(scenario)), 0)

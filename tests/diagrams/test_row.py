@@ -105,7 +105,7 @@ def by_hand(runs: list[list[float]]) -> list[list[int]]:
     return found
 
 
-@examples(100)
+@examples(50)
 @given(runs=st.lists(TIMES, min_size=1, max_size=3))
 def test_each_run_shows_its_last_step_at_or_before_the_moment(runs: list[list[float]]) -> None:
     own = [moments_of(times) for times in runs]

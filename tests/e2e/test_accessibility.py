@@ -29,21 +29,14 @@ SETTLED = """() => Promise.all(document.getAnimations()
   .map((animation) => animation.finished.catch(() => null)))"""
 
 
-class LoadedOnce(Axe):
-    """Its script is not carried to a page that has it."""
-
-    def run(self, page, context, options):
-        if not page.evaluate("'axe' in window"):
-            page.evaluate(self.axe_script)
-        return page.evaluate("(how) => axe.run(...how)", [context, options])
-
-
 def issues(explorer, where, scope="body", only=()):
     """What axe finds now within an element, one line per element; `only`: by these rules alone."""
     explorer.page.evaluate(SETTLED)
     context = {"include": [[scope]], "exclude": [[selector] for selector in NOT_OURS]}
     options = {"resultTypes": ["violations"]} | ({"runOnly": {"type": "rule", "values": list(only)}} if only else {})
-    found = LoadedOnce().run(explorer.page, context, options)["violations"]
+    if not explorer.page.evaluate("'axe' in window"):
+        explorer.page.evaluate(Axe().axe_script)
+    found = explorer.page.evaluate("(asked) => axe.run(...asked)", [context, options])["violations"]
     return [
         f"{where}: {rule['id']} ({rule['impact']}): {' '.join(map(str, node['target']))}: {_why(node)}"
         for rule in found

@@ -15,7 +15,7 @@ from pipeline.logs.format import NO_OPTIONS, Options, Reading
 from sim.core.model import RECEIVE, SEND, Event
 from tests.tools import examples
 
-REPEATABLE = settings(examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
+REPEATABLE = settings(examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TEXT = r"(?P<event>(?:(?P<kind>send|receive) (?P<msg>\S+) (?:to|from) (?P<peer>\S+))?.*)\n(?P<host>\S*) (?P<clock>{.*})"
 WITHOUT_ID = TEXT.replace(r"(?P<msg>\S+)", r"\S+")

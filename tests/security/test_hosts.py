@@ -98,7 +98,7 @@ BEFORE, AFTER = st.tuples(WORDS, SIGNS).map("".join), st.tuples(SIGNS, WORDS).ma
 NOT_BESIDE = st.just("")
 
 
-@examples(200)
+@examples(100)
 @given(
     OURS, st.tuples(BEFORE, NOT_BESIDE) | st.tuples(NOT_BESIDE, AFTER) | st.tuples(BEFORE, AFTER),
     st.sampled_from(["http", "websocket"]),

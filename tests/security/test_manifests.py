@@ -124,7 +124,7 @@ CHANGES = st.dictionaries(st.sampled_from([*GOOD, "owner"]), JSON, max_size=3)
 GRID_CHANGES = st.dictionaries(st.sampled_from(sorted(GRID)), JSON, max_size=3)
 
 
-@examples(30)
+@examples(15)
 @given(changes=CHANGES, about=GRID_CHANGES, kind=st.sampled_from(["ensemble", "trace"]))
 def test_whatever_json_a_manifest_holds_it_is_read_or_has_a_problem(
     tmp_path_factory: pytest.TempPathFactory, changes: dict[str, Any], about: dict[str, Any], kind: str

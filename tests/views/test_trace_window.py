@@ -26,7 +26,7 @@ from tests.pipeline.some_tables import folder_of
 from tests.tools import count_of_examples
 from views.trace_window import window_scene
 
-EXECUTIONS = 40
+EXECUTIONS = 20
 CUTS = 10  # through one window of each
 HOSTS = ("h0", "h1", "h2")
 

@@ -342,7 +342,7 @@ def live(registry: Registry, vault: Vault, steps: list[str], sure: set[str], giv
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(steps=STEPS, operations=st.integers(0, 130), more=st.integers(0, 30))
 def test_killed_after_any_operation_nothing_committed_is_lost(steps: list[str], operations: int, more: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

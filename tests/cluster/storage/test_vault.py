@@ -83,7 +83,7 @@ def test_an_empty_part_is_a_part(vault: Vault) -> None:
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 
-@examples(60)
+@examples(30)
 @given(st.sets(NAMES | st.sampled_from(["..", "../../up", "/etc/passwd", "%2e", ".tmp", "a\\b", "con"]), max_size=4))
 def test_the_part_of_any_node_stays_in_the_folder_of_its_snapshot(nodes: set[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

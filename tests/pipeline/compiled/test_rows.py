@@ -54,7 +54,7 @@ def plan_for(grid: Grid) -> Plan:
 
 
 @pytest.mark.slow
-@examples(80)
+@examples(40)
 @given(grids())
 def test_every_run_of_a_listed_grid_gives_the_same_rows(grid: Grid) -> None:
     plan = plan_for(grid)

@@ -51,7 +51,7 @@ def wanted(executions: Iterable[Execution]) -> Wanted:
 
 
 @pytest.mark.slow
-@examples(25)
+@examples(12)
 @given(scenario=dataflows() | banks())
 def test_every_snapshot_of_the_surviving_line_is_consistent_and_its_channels_are_those_recorded(
     scenario: Scenario, tmp_path_factory: pytest.TempPathFactory

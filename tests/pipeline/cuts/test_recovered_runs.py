@@ -44,7 +44,7 @@ def lines_of(execution: Execution, cuts: dict[str, dict[str, int]]) -> list[Line
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(30)
 @given(wrong=st.sampled_from(WRONG), seed=SEEDS)
 def test_an_audit_finds_what_the_simulator_finds(wrong: str, seed: int) -> None:
     execution = recovered(seed, wrong)
@@ -66,7 +66,7 @@ def test_an_audit_finds_what_the_simulator_finds(wrong: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(seed=SEEDS, data=st.data())
 def test_every_cut_through_a_window_is_judged_as_by_what_is_left_of_the_whole(seed: int, data: st.DataObject) -> None:
     execution = recovered(seed)
@@ -89,7 +89,7 @@ def test_every_cut_through_a_window_is_judged_as_by_what_is_left_of_the_whole(se
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(10)
 @given(seed=SEEDS)
 def test_a_run_opens_as_what_is_left_of_it(seed: int) -> None:
     execution = recovered(seed)

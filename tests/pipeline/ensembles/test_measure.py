@@ -144,7 +144,7 @@ def test_a_scenario_in_columns() -> None:
 
 
 @given(scenarios())
-@examples(60)
+@examples(30)
 def test_the_event_table_says_the_same(scenario: Any) -> None:
     """The oracle reads only the event table."""
     execution = run(scenario)

@@ -67,7 +67,7 @@ def cells(draw: Any) -> Scenario:
 
 
 @pytest.mark.slow
-@examples(200)
+@examples(100)
 @given(slip=st.sampled_from([None, *SLIPS]), scenario=cells() | scenarios())
 def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(slip: str | None, scenario: Scenario) -> None:
     try:
@@ -81,7 +81,7 @@ def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(slip: str | None,
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(scenario=cells() | scenarios(), rates=st.builds(FaultRates, *[st.sampled_from([0.0, 0.01, 0.1, 1.0])] * 4))
 def test_whole_rows_are_the_same_both_ways_where_faults_are_drawn(scenario: Scenario, rates: FaultRates) -> None:
     crash = rates.crash if scenario.rules.allows_crashes else 0.0

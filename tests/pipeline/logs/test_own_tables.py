@@ -29,7 +29,7 @@ def test_a_table_is_read_as_it_was_written() -> None:
     check_none(name for name, own in found.items() if not own.exact)
 
 
-@examples(60)
+@examples(30)
 @given(wrong=st.sampled_from(WRONG), seed=st.integers(0, 10_000))
 def test_a_run_that_is_rolled_back_is_read_as_it_was_written(wrong, seed):
     events = recovered(seed, wrong).table

@@ -18,7 +18,7 @@ from tests.pipeline.some_recoveries import WRONG, recovered
 from tests.pipeline.streaming.growing import ByHand, append, by_process, by_the_batch_audit, pieces, written
 from tests.tools import count_of_examples
 
-SEEDS = range(count_of_examples(12))
+SEEDS = range(count_of_examples(6))
 
 
 @pytest.fixture(autouse=True)

@@ -339,7 +339,7 @@ def dataflows(draw: Any) -> Scenario:
     )  # fmt: skip
 
 
-@examples(30)
+@examples(15)
 @given(scenario=dataflows())
 def test_without_alignment_every_snapshot_is_complete_and_only_what_comes_twice_is_wrong(scenario: Scenario) -> None:
     """Nothing is lost: what is recorded is all there is, and perhaps more."""
@@ -352,7 +352,7 @@ def test_without_alignment_every_snapshot_is_complete_and_only_what_comes_twice_
     assert all(text.sentence for text in narrate(execution))
 
 
-@examples(30)
+@examples(15)
 @given(scenario=dataflows())
 def test_every_snapshot_of_every_dataflow_is_complete_and_right(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -364,7 +364,7 @@ def test_every_snapshot_of_every_dataflow_is_complete_and_right(scenario: Scenar
             assert bodies(own) == {}
 
 
-@examples(30)
+@examples(15)
 @given(scenario=dataflows())
 def test_a_run_is_the_same_copied_and_from_a_file_and_everything_in_it_has_a_sentence(scenario: Scenario) -> None:
     execution = run(scenario)

@@ -205,7 +205,7 @@ def one_initiator(scenario: Scenario) -> Scenario:
     return replace(scenario, topology=replace(scenario.topology, channels=tuple(edges)))
 
 
-@examples(35)
+@examples(17)
 @given(scenarios())
 def test_the_initiator_of_every_snapshot_of_any_run_gets_all_parts(scenario: Scenario) -> None:
     scenario = one_initiator(scenario)

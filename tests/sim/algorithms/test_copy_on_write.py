@@ -115,7 +115,7 @@ def test_every_process_saves_its_own_copy_when_it_is_asked() -> None:
     assert noted(execution)["P1", "S1"]["copied"] == 1 and noted(execution)["P2", "S1"]["copied"] == 0
 
 
-@examples(80)
+@examples(40)
 @given(
     processes=st.sampled_from(["P1", "P1 P2 P3"]), keys=st.integers(1, 12), writes=st.integers(0, 20),
     shared=st.sampled_from([0.0, 0.5]), saving=st.sampled_from([0.0, 3.0, 30.0]), seed=st.integers(0, 999),

@@ -146,7 +146,7 @@ def test_a_carried_marker_closes_a_channel_that_was_recorded() -> None:
 
 
 @pytest.mark.slow
-@examples(35)
+@examples(17)
 @given(scenarios(), st.sampled_from([0.5, 4.0, 40.0]))
 def test_every_check_holds_in_any_run(scenario: Scenario, wait: float) -> None:
     execution = run(piggybacked(scenario, wait))
@@ -162,7 +162,7 @@ def test_every_check_holds_in_any_run(scenario: Scenario, wait: float) -> None:
 
 
 @pytest.mark.slow
-@examples(35)
+@examples(17)
 @given(scenarios())
 def test_a_run_has_no_more_steps_than_its_price(scenario: Scenario) -> None:
     assume(not has_holds(scenario))

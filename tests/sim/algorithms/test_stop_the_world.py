@@ -312,7 +312,7 @@ def test_overlapping_snapshots_of_any_work_in_any_order(sharing: str, number: in
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(scenarios(holds=False), st.booleans())
 def test_it_can_run_wherever_another_algorithm_does(scenario: Scenario, loses_order: bool) -> None:
     plain = replace(scenario, not_fifo=("all",) if loses_order and scenario.scheduler.kind != "tick" else ())

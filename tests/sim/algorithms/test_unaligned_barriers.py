@@ -220,7 +220,7 @@ def test_an_aligned_barrier_waits_for_the_messages_in_front_of_it_and_one_sent_a
 # --------------------------------------------------------------------------- any run
 
 
-@examples(40)
+@examples(20)
 @given(scenarios(schedulers=("timed", "random")), st.sampled_from([0.0, 2.0, 30.0]))
 def test_every_check_holds_in_any_run(scenario: Scenario, timeout: float) -> None:
     execution = run(with_timeout(scenario, timeout))

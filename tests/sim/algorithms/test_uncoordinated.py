@@ -171,7 +171,7 @@ def test_run_with_it_every_process_begins() -> None:
     assert len({own.at for own in scenario.snapshots}) == 1
 
 
-@examples(40)
+@examples(20)
 @given(scenarios(), st.integers(1, 4))
 def test_copies_are_made_after_every_so_many_actions(scenario: Scenario, every: int) -> None:
     plain = changed(scenario, NAME, not_fifo=False)

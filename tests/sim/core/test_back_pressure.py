@@ -152,7 +152,7 @@ def test_by_hand_nobody_may_choose_what_a_full_channel_forbids():
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenario=scenarios(), most=st.integers(1, 3))
 def test_no_channel_ever_holds_more_and_a_step_is_the_same_in_place(scenario: Scenario, most: int) -> None:
     """No workload of `scenarios` sends twice on a channel in one step."""
@@ -166,7 +166,7 @@ def test_no_channel_ever_holds_more_and_a_step_is_the_same_in_place(scenario: Sc
     assert run(limited(scenario, most), copied=True).events == execution.events
 
 
-@examples(30)
+@examples(15)
 @given(scenario=scenarios(("timed", "tick", "random"), holds=False), most=st.integers(1, 3))
 def test_without_a_circle_everything_arrives_and_every_check_holds(scenario: Scenario, most: int) -> None:
     ranks = {name: rank for rank, name in enumerate(scenario.processes)}

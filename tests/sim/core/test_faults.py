@@ -293,7 +293,7 @@ def faulty(draw: st.DrawFn) -> Scenario:
 
 
 @pytest.mark.slow
-@examples(50)
+@examples(25)
 @given(faulty())
 def test_whatever_fails_a_complete_snapshot_keeps_every_check(scenario: Scenario) -> None:
     execution = run(scenario)

@@ -399,7 +399,7 @@ def bodies_by_channel(execution: Execution, kind: str) -> dict[str, list[str | N
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(meddled(Network("fifo", 3.0)))
 def test_under_the_layer_nobody_notices_but_by_the_time(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -417,7 +417,7 @@ def test_under_the_layer_nobody_notices_but_by_the_time(scenario: Scenario) -> N
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(meddled(RAW))
 def test_on_a_raw_network_both_code_paths_agree(scenario: Scenario) -> None:
     execution = run(scenario)

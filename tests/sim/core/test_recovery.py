@@ -118,7 +118,7 @@ def test_what_is_sent_while_a_recovery_fetches_is_not_in_the_log() -> None:
 def test_what_is_received_before_a_process_is_restored_is_no_receipt() -> None:
     """Copies without coordination: where time is no matter, a process may do much between two steps of a recovery."""
     found: Counter[str] = Counter()
-    count = count_of_examples(60)
+    count = count_of_examples(30)
     for seed in range(count):
         scenario = system(
             "P1 P2 P3", workload="bank", parameters={"balance": 100, "transfers": 5}, algorithm="uncoordinated",
@@ -203,19 +203,19 @@ def test_a_snapshot_behind_a_valid_one_is_given_up() -> None:
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(30)
 @given(dataflows())
 def test_after_any_faults_nothing_of_a_dataflow_is_lost_comes_twice_or_out_of_order(scenario: Scenario) -> None:
     check(scenario)
 
 
-@examples(60)
+@examples(30)
 @given(banks())
 def test_after_any_faults_the_money_of_a_bank_is_all_there(scenario: Scenario) -> None:
     check(scenario)
 
 
-@examples(30)
+@examples(15)
 @given(dataflows() | banks())
 def test_without_time_anything_may_come_first(scenario: Scenario) -> None:
     check(replace(scenario, scheduler=SchedulerChoice("random"), fault_rates=FaultRates()))
@@ -234,7 +234,7 @@ def check(scenario: Scenario) -> Execution:
 @pytest.mark.parametrize("strategy", [dataflows(), banks()], ids=["dataflow", "bank"])
 def test_random_runs_have_recoveries_replays_and_fences(strategy: st.SearchStrategy[Scenario]) -> None:
     """What the two properties above would mean little without."""
-    count = count_of_examples(60)
+    count = count_of_examples(30)
     found: Counter[str] = sum((kinds(check(own)) for own in drawn(strategy, count)), Counter())
     for kind in (CRASH, RECOVERY, "back", RESTORE, PUT_BACK, FENCED, RESTART, LOST, RESENT):
         assert found[kind] >= count / 10, kind

@@ -154,7 +154,7 @@ def failing_at_random(draw: st.DrawFn) -> Scenario:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(failing_at_random())
 def test_drawn_faults_are_as_lines(scenario: Scenario) -> None:
     execution, written = run(scenario), scenario.written_down()
@@ -175,7 +175,7 @@ def test_drawn_faults_are_as_lines(scenario: Scenario) -> None:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(scenarios(), st.floats(0, 200))
 def test_rates_of_0_change_nothing(scenario: Scenario, until: float) -> None:
     assert run(replace(scenario, fault_rates=FaultRates(restart=0.5, mend=0.5, until=until))).events == (

@@ -61,7 +61,7 @@ def is_worth_asking(execution: Execution) -> bool:
 
 
 @pytest.mark.slow
-@examples(8)  # each draws many runs
+@examples(4)  # each draws many runs
 @given(scenarios(), st.integers(0, 10**6), st.sampled_from(["", "K7QF"]))
 def test_it_is_of_the_same_kind_and_size_and_completes(scenario: Scenario, number: int, of_round: str) -> None:
     before = run(scenario)

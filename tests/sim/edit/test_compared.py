@@ -131,7 +131,7 @@ def test_names_are_checked(names: list[str], complaint: str) -> None:
 
 
 @pytest.mark.slow
-@examples(25)
+@examples(12)
 @given(scenarios(("timed", "random")), st.data())
 def test_an_edit_of_the_scenarios_own_run_gives_the_edited_scenario(scenario: Scenario, data: st.DataObject) -> None:
     before = data.draw(st.sampled_from([*ALGORITHMS]).map(lambda name: _runnable(scenario, name)))
@@ -149,7 +149,7 @@ def _runnable(scenario: Scenario, algorithm: str) -> Scenario:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(("timed", "random")), st.sampled_from([*ALGORITHMS]), st.data())
 def test_an_edit_of_another_algorithms_run_leaves_what_is_the_algorithms_own(
     scenario: Scenario, algorithm: str, data: st.DataObject

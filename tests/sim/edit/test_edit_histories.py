@@ -36,7 +36,7 @@ def versions(scenario: Scenario, data: Any, most: int = 5) -> list[Execution]:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(SCENARIOS, st.data())
 def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
@@ -52,7 +52,7 @@ def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(SCENARIOS, st.data())
 def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any) -> None:
     """A link holds the first scenario and the edits; a file holds the last scenario."""
@@ -69,7 +69,7 @@ def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any
     assert replayed.events == last.events
 
 
-@examples(40)
+@examples(20)
 @given(SCENARIOS, st.data())
 def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any) -> None:
     """A message that is never delivered may leave a snapshot incomplete; no other check may fail."""
@@ -87,7 +87,7 @@ def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any)
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(SCENARIOS, st.data())
 def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scenario, data: Any) -> None:
     execution = versions(scenario, data, 2)[-1]
@@ -104,7 +104,7 @@ def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scen
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> None:
     """A choice that is offered is accepted, and delivers the message that it names."""
@@ -119,7 +119,7 @@ def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> No
             assert rows[0].message_id == enabled.message
 
 
-@examples(30)
+@examples(15)
 @given(SCENARIOS, st.data())
 def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenario, data: Any) -> None:
     """Under the timed scheduler, a message is late only if it waits behind another, or until it is let in."""
@@ -134,7 +134,7 @@ def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenar
             assert came in (None, due(execution, flight)) or flight.id in freed
 
 
-@examples(30)
+@examples(15)
 @given(SCENARIOS, st.data())
 def test_any_range_of_steps_has_the_texts_of_the_whole_run(scenario: Scenario, data: Any) -> None:
     execution = versions(scenario, data, 2)[-1]
@@ -154,7 +154,7 @@ REASONS = (
 )  # fmt: skip
 
 
-@examples(40)
+@examples(20)
 @given(SCENARIOS, st.data())
 def test_an_edit_that_is_refused_says_why_and_leaves_the_run_as_it_was(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)

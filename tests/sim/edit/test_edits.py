@@ -234,7 +234,7 @@ def test_an_edited_story_expects_no_outcome(lecture: Scenario) -> None:
 # --------------------------------------------------------------------------- properties
 
 
-@examples(30)
+@examples(15)
 @given(scenarios(schedulers=("timed",)), st.data())
 def test_a_delay_moves_that_message_and_nothing_that_came_before(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)

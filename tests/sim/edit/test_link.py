@@ -48,7 +48,7 @@ def test_unpack_reverses_pack_and_a_url_needs_no_quoting(value: Any) -> None:
     assert urlencode({"x": code}) == f"x={code}"
 
 
-@examples(120)
+@examples(60)
 @given(st.data())
 def test_a_damaged_code_is_refused_in_a_sentence(data: Any) -> None:
     """Changed, missing or additional letters raise InputError and nothing else."""

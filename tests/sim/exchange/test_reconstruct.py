@@ -57,7 +57,7 @@ def causes(events: Sequence[Event], processes: Sequence[str]) -> dict[Any, Any]:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_a_run_of_any_workload_is_reconstructed(scenario: Scenario) -> None:
     """With any scheduler, with held messages, with ties, and with several events in one step."""
@@ -108,7 +108,7 @@ def test_the_receive_of_a_copy_becomes_an_internal_event() -> None:
 # --------------------------------------------------------------------------- windows
 
 
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_a_window_is_reconstructed(scenario: Scenario, data: Any) -> None:
     """Messages received after it are held; receives of messages sent before it become internal events."""

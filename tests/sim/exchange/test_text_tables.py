@@ -49,14 +49,14 @@ def test_a_table_in_csv_has_no_formula() -> None:
 
 
 @given(tables)
-@examples(100)
+@examples(50)
 def test_csv_is_read_back(table: TextTable) -> None:
     read = [[original(cell) for cell in row] for row in csv.reader(io.StringIO(as_csv(table), newline=""))]
     assert read == [list(row) for row in (table.header, *table.rows)]
 
 
 @given(tables)
-@examples(100)
+@examples(50)
 def test_markdown_has_a_line_for_each_row_and_a_bar_between_cells_only(table: TextTable) -> None:
     _, _, *rows = as_markdown(table).split("\n")[:-1]
     assert len(rows) == len(table.rows) + 2
@@ -68,7 +68,7 @@ def test_markdown_has_a_line_for_each_row_and_a_bar_between_cells_only(table: Te
 
 
 @given(tables)
-@examples(100)
+@examples(50)
 def test_latex_has_no_special_letter_of_a_text(table: TextTable) -> None:
     body = as_latex(table).partition("\\endhead\n")[2].rpartition("\\hline")[0]
     assert body.count("\n") == len(table.rows)

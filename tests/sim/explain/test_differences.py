@@ -95,7 +95,7 @@ def test_the_messages_are_those_of_the_event_tables_and_counts_are_symmetric(nam
             check(one, other)
 
 
-@examples(25)
+@examples(12)
 @given(scenarios(("timed", "tick")), st.sampled_from([*ALGORITHMS]))
 def test_the_same_of_random_runs(scenario: Scenario, algorithm: str) -> None:
     try:

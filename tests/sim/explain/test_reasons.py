@@ -45,7 +45,7 @@ def application(execution: Execution, snapshot: Snapshot) -> list[tuple[Flight, 
 
 
 @pytest.mark.slow
-@examples(50)
+@examples(25)
 @given(BY_MARKERS, st.data())
 def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any) -> None:
     """And with the messages that cross the cut. Chandy-Lamport needs no case for a rule of its own.
@@ -73,7 +73,7 @@ def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any)
             assert {reason.case for _, reason in found} <= {"channel", "state", "future"} | passed | taken_back
 
 
-@examples(50)
+@examples(25)
 @given(BY_MARKERS)
 def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
     """Each case claims an order of steps; the rows must have it."""
@@ -111,7 +111,7 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
                 assert case == "on_its_way" and receive is None and source is None
 
 
-@examples(50)
+@examples(25)
 @given(scenarios() | st.sampled_from(BUNDLED))
 def test_a_reason_of_a_step_speaks_of_nothing_later(scenario: Scenario) -> None:
     """And the last one is the reason at the end of the run. "Closed (step 7)" used to be said at step 4."""
@@ -173,7 +173,7 @@ def test_nothing_is_decided_of_a_message_until_its_snapshot_is_aborted(register:
         assert [reason.case for _, reason in over] in (["unfinished", "ended"], ["ended"])
 
 
-@examples(40)
+@examples(20)
 @given(scenarios() | st.sampled_from(BUNDLED))
 def test_every_reason_is_one_line_with_all_fields_filled_in(scenario: Scenario) -> None:
     execution = run(scenario)

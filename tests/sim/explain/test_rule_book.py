@@ -49,7 +49,7 @@ def test_the_badge_of_every_step_names_a_clause(name: str) -> None:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenario=scenarios())
 def test_the_badge_of_every_step_of_any_run_names_a_clause(scenario: Any) -> None:
     execution = run(scenario)

@@ -272,7 +272,7 @@ def test_both_paths_agree_on_every_bundled_scenario_under_every_algorithm(algori
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [*ALGORITHMS])
-@examples(6)
+@examples(3)
 @given(data=st.data())
 def test_both_paths_agree_on_random_runs_and_after_edits(algorithm: str, data: st.DataObject) -> None:
     try:
@@ -289,7 +289,7 @@ FAULTS = ("crash", "restart", "leave", "join")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["chandy_lamport", "uncoordinated"])
-@examples(6)
+@examples(3)
 @given(data=st.data())
 def test_both_paths_agree_where_processes_crash_leave_and_come_back(algorithm: str, data: st.DataObject) -> None:
     scenario = data.draw(scenarios(("timed",)))
@@ -338,7 +338,7 @@ def check_lateness(execution: Execution) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["chandy_lamport", "aligned_barriers", "stop_the_world"])
-@examples(6)
+@examples(3)
 @given(data=st.data())
 def test_lateness_of_random_runs(algorithm: str, data: st.DataObject) -> None:
     try:

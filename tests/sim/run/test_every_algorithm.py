@@ -79,7 +79,7 @@ def _from(scenario: Scenario, source: str) -> Scenario:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(20)
+@examples(10)
 @given(data=st.data())
 def test_every_check_that_it_names_holds(kind: str, data: st.DataObject) -> None:
     """With a held message, or processes that wait for room in a circle, a snapshot may stay incomplete; that is all."""
@@ -90,7 +90,7 @@ def test_every_check_that_it_names_holds(kind: str, data: st.DataObject) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(12)
+@examples(6)
 @given(data=st.data())
 def test_exactly_the_messages_that_cross_the_cut_are_recorded(kind: str, data: st.DataObject) -> None:
     scenario = data.draw(under(kind, holds=False))
@@ -107,7 +107,7 @@ def test_exactly_the_messages_that_cross_the_cut_are_recorded(kind: str, data: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(12)
+@examples(6)
 @given(data=st.data())
 def test_copied_in_place_and_written_runs_are_the_same(kind: str, data: st.DataObject) -> None:
     scenario = data.draw(under(kind))
@@ -118,7 +118,7 @@ def test_copied_in_place_and_written_runs_are_the_same(kind: str, data: st.DataO
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ALGORITHMS])
-@examples(8)
+@examples(4)
 @given(data=st.data())
 def test_every_step_has_its_sentence(kind: str, data: st.DataObject) -> None:
     execution = run(data.draw(under(kind)))

@@ -161,7 +161,7 @@ def test_a_predicate_looks_at_the_deadline() -> None:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(scenarios())
 def test_the_states_at_the_cuts_of_the_run_are_those_that_it_went_through(scenario: Scenario) -> None:
     """After each step the state of every process, and what is in every channel, is that of the cut reached."""

@@ -45,7 +45,7 @@ from tests.sim.tools import conserved_by, send, start, system, verdicts
 from tests.tools import ROOT, check_none, examples
 
 
-@examples(80)
+@examples(40)
 @given(scenarios())
 def test_every_check_holds_and_both_paths_agree(scenario: Scenario) -> None:
     """With a held message a snapshot may stay incomplete; no other check may fail."""
@@ -54,7 +54,7 @@ def test_every_check_holds_and_both_paths_agree(scenario: Scenario) -> None:
     assert fails <= ({"completion"} if has_holds(scenario) else set())
 
 
-@examples(30)
+@examples(15)
 @given(scenarios(holds=False))
 def test_without_holds_every_snapshot_is_complete_and_carries_one_marker_per_channel(scenario: Scenario) -> None:
     for snapshot in snapshots_of(run(scenario)):
@@ -62,7 +62,7 @@ def test_without_holds_every_snapshot_is_complete_and_carries_one_marker_per_cha
         assert snapshot.markers == len(scenario.channels)
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_exactly_the_messages_that_cross_the_cut_are_recorded(scenario: Scenario) -> None:
     """By id, since the check compares bodies, and two messages may have the same body."""
@@ -75,13 +75,13 @@ def test_exactly_the_messages_that_cross_the_cut_are_recorded(scenario: Scenario
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_copied_and_in_place_runs_give_identical_events(scenario: Scenario) -> None:
     assert run(scenario, copied=True).events == run(scenario).events
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_a_run_leaves_its_scenario_as_it_was_and_can_be_repeated(scenario: Scenario) -> None:
     before = repr(scenario)
@@ -90,7 +90,7 @@ def test_a_run_leaves_its_scenario_as_it_was_and_can_be_repeated(scenario: Scena
     assert repr(scenario) == before
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_rows_are_numbered_and_steps_and_times_never_go_back(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -100,7 +100,7 @@ def test_rows_are_numbered_and_steps_and_times_never_go_back(scenario: Scenario)
     assert all(1 <= step <= execution.steps for step in steps)
 
 
-@examples(40)
+@examples(20)
 @given(scenarios())
 def test_every_step_has_a_sentence_and_the_report_is_json(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -144,7 +144,7 @@ def print_of(state: State) -> str:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(scenarios())
 def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -154,7 +154,7 @@ def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(scenarios())
 def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> None:
     """In the processes and the channels together, after every step."""
@@ -169,7 +169,7 @@ def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> Non
         assert total == conserved_by(workload).total(scenario.processes)
 
 
-@examples(40)
+@examples(20)
 @given(scenarios(), st.data())
 def test_the_state_at_a_step_agrees_with_the_rows(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
@@ -260,7 +260,7 @@ def draws_of(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> Draws:
 
 
 def test_delaying_one_marker_re_rolls_no_other_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    @examples(60)
+    @examples(30)
     @given(scenarios(schedulers=("timed", "tick")), st.data())
     def holds(scenario: Scenario, data: Any) -> None:
         before = draws_of(scenario, monkeypatch)
@@ -278,7 +278,7 @@ def test_delaying_one_marker_re_rolls_no_other_draw(monkeypatch: pytest.MonkeyPa
 # --------------------------------------------------------------------------- files
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_toml_gives_an_equal_scenario_and_identical_events(scenario: Scenario) -> None:
     again = parse_toml(dumps(scenario), scenario.name)
@@ -315,7 +315,7 @@ def departures(execution: Execution, channel: str) -> list[int | None]:
     return [e.message_id for e in execution.events if e.channel == channel and e.kind in (SEND, MARKER_SEND)]
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_every_channel_delivers_in_the_order_of_sending(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -325,7 +325,7 @@ def test_every_channel_delivers_in_the_order_of_sending(scenario: Scenario) -> N
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_a_held_message_holds_back_what_is_behind_it(scenario: Scenario, data: Any) -> None:
     assume(scenario.channels)

@@ -42,7 +42,7 @@ def stored_runs(draw: Any) -> Scenario:
     return parse_toml("\n".join(lines), "stored")
 
 
-@examples(50)
+@examples(25)
 @given(stored_runs(), st.data())
 def test_a_rollback_does_what_is_said_of_it(scenario: Scenario, data: Any) -> None:
     """At any time between two steps, to any snapshot that is there: parts, messages put back, events abandoned."""

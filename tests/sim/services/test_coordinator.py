@@ -275,7 +275,7 @@ def coordinated(draw: st.DrawFn) -> Scenario:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(coordinated())
 def test_with_any_faults_every_snapshot_is_decided_once_and_what_is_complete_is_right(scenario: Scenario) -> None:
     execution = run(scenario)

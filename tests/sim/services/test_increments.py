@@ -119,7 +119,7 @@ def test_values_that_python_takes_for_equal_are_told_apart() -> None:
         assert type(restored(base, difference(base, {**base, "a": value}))["a"]) is type(value)
 
 
-@examples(80)
+@examples(40)
 @given(base=tables | values, state=tables | values)
 def test_a_difference_gives_the_state_back_and_is_never_larger_than_the_whole(base: Any, state: Any) -> None:
     document = difference(base, state)
@@ -214,7 +214,7 @@ steps = st.tuples(st.sampled_from(["begin", "commit", "commit", "abort"]), st.in
 
 
 @pytest.mark.slow
-@examples(80)
+@examples(40)
 @given(states=st.lists(tables, min_size=1, max_size=12), what=st.lists(steps, max_size=40),
        retained=st.integers(0, 3), longest_chain=st.integers(0, 4))  # fmt: skip
 def test_whatever_happens_every_kept_snapshot_is_restored(

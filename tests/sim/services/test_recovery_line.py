@@ -35,7 +35,7 @@ def test_the_domino_effect_takes_everything_back() -> None:
     assert execution.history.of == {"P1": [], "P2": []}
 
 
-@examples(80)
+@examples(40)
 @given(st.data())
 def test_the_storage_finds_the_line_that_theory_finds(data: Any) -> None:
     """Two code paths: receipts in the state of a run, and the history of its event table."""

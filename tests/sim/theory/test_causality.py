@@ -55,7 +55,7 @@ def draw_frontier(history: History, data: Any) -> dict[str, int]:
     return {name: data.draw(st.integers(0, len(row)), label=name) for name, row in history.of.items()}
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_happened_before_is_reachability(scenario: Scenario) -> None:
     history = history_of(scenario)
@@ -67,7 +67,7 @@ def test_happened_before_is_reachability(scenario: Scenario) -> None:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_consistent_means_closed_and_a_violation_is_a_message_from_the_future(scenario: Scenario, data: Any) -> None:
     history = history_of(scenario)
@@ -80,7 +80,7 @@ def test_consistent_means_closed_and_a_violation_is_a_message_from_the_future(sc
         assert (sent.index or 0) > frontier[sent.process] and (received.index or 0) <= frontier[received.process]
 
 
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_a_cut_finds_what_is_sent_inside_and_not_received_inside(scenario: Scenario, data: Any) -> None:
     """By channel, in the order of receipt; messages never received come last, in the order of sending."""
@@ -100,7 +100,7 @@ def number_of_orders(graph: nx.DiGraph[Node]) -> int:
     return sum(1 for _ in nx.all_topological_sorts(graph))
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
     history = history_of(scenario)
@@ -116,7 +116,7 @@ def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:
     history = history_of(scenario)

@@ -52,7 +52,7 @@ def views(row: list[ColouredAction]) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_the_swaps_end_at_the_recorded_state(scenario: Scenario) -> None:
     """Each lowers the inversions by one and keeps every view; in between is what a complete snapshot recorded."""
@@ -81,7 +81,7 @@ def final_state(execution: Execution) -> SystemState:
     return state_after(execution, coloured_actions(execution.history, {}))
 
 
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_where_the_swaps_stop_no_pair_commutes(scenario: Scenario, data: st.DataObject) -> None:
     """For any cut, consistent or not."""

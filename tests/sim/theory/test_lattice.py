@@ -50,7 +50,7 @@ def linear_orders(history: History) -> list[list[Clock]]:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_the_greatest_cut_below_and_the_least_above_are_those_of_the_lattice(scenario: Scenario, data: Any) -> None:
     history = small(scenario)
@@ -62,7 +62,7 @@ def test_the_greatest_cut_below_and_the_least_above_are_those_of_the_lattice(sce
     assert history.consistent_above(chosen) == min(around, key=lambda cut: sum(cut.values()))
 
 
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_every_cut_of_the_lattice_passes_the_test_by_clocks_and_the_test_by_messages(scenario: Scenario) -> None:
     history = small(scenario)
@@ -72,7 +72,7 @@ def test_every_cut_of_the_lattice_passes_the_test_by_clocks_and_the_test_by_mess
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_possibly_and_definitely_by_brute_force(scenario: Scenario, data: Any) -> None:
     """Of a random set of cuts: whether some consistent cut is in it, and whether every linear order meets it."""

@@ -27,7 +27,7 @@ def small(scenario: Scenario) -> tuple[History, list[Clock]]:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios())
 def test_predecessors_are_successors_backwards(scenario: Scenario) -> None:
     history, cuts = small(scenario)
@@ -35,7 +35,7 @@ def test_predecessors_are_successors_backwards(scenario: Scenario) -> None:
     assert {(low, high) for high in cuts for low in predecessors(history, high)} == ways
 
 
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_between_two_cuts_are_those_that_hold_the_one_and_lie_in_the_other(scenario: Scenario, data: Any) -> None:
     history, cuts = small(scenario)
@@ -49,7 +49,7 @@ def test_between_two_cuts_are_those_that_hold_the_one_and_lie_in_the_other(scena
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_around_a_cut_are_the_nearest_ones(scenario: Scenario, data: Any) -> None:
     """One event more or less is one step of the way; the lattice is distributive, so the shortest way is the sum."""

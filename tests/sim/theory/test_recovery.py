@@ -69,7 +69,7 @@ def greatest(history: History, copies: Copies) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_it_is_the_greatest_consistent_cut_of_copies(scenario: Scenario, data: Any) -> None:
     history = History(scenario.processes, run(scenario).events)
@@ -94,7 +94,7 @@ def check_rollbacks(history: History, copies: Copies, found: Recovery) -> None:
         assert rollback.end in {0, *copies.get(rollback.process, ())}
 
 
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_if_every_state_is_copied_it_is_the_greatest_consistent_cut_inside_the_last_ones(
     scenario: Scenario, data: Any
@@ -106,7 +106,7 @@ def test_if_every_state_is_copied_it_is_the_greatest_consistent_cut_inside_the_l
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(), st.data())
 def test_a_failure_further_back_finds_no_later_line(scenario: Scenario, data: Any) -> None:
     """With a copy less the line is the same or lies before it."""

@@ -83,7 +83,7 @@ def test_198_gb_are_a_bound_reached_when_messages_are_as_late_as_markers() -> No
 
 
 @given(st.integers(2, 400), st.integers(1, 10**5), st.integers(1, 100), st.floats(0, 1))
-@examples(60)
+@examples(30)
 def test_the_documents_total_is_never_too_small_while_messages_are_no_later_than_markers(n, rate, delay, part) -> None:
     system = System.read({"nodes": n, "rate": rate, "delay": delay, "message_delay": part * delay})
     found, bound = sizes(system), documents_bound(system)["messages_per_channel"]
@@ -375,7 +375,7 @@ def test_decimals_are_exact() -> None:
 
 
 @given(st.sampled_from(TOPOLOGIES), st.sampled_from(sorted(ALGORITHMS)), st.integers(1, 60), st.floats(0, 1e6))
-@examples(60)
+@examples(30)
 def test_every_system_has_lines_and_formulas_or_one_sentence(topology, algorithm, nodes, number) -> None:
     system = System.read({
         "topology": topology, "algorithm": algorithm, "nodes": nodes, "rate": number, "delay": number / 7,

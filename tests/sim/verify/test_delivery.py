@@ -207,7 +207,7 @@ def done_wrong(draw: Any) -> Scenario:
     return scenario
 
 
-@examples(60)
+@examples(30)
 @given(done_wrong())
 def test_both_code_paths_say_the_same_whatever_goes_wrong(scenario: Scenario) -> None:
     delivery(run(scenario))
@@ -216,7 +216,7 @@ def test_both_code_paths_say_the_same_whatever_goes_wrong(scenario: Scenario) ->
 @pytest.mark.slow
 def test_what_goes_wrong_at_random_is_of_every_kind() -> None:
     found: Counter[str] = Counter()
-    count = count_of_examples(160)
+    count = count_of_examples(80)
     for scenario in drawn(done_wrong(), count):
         for counts in delivery(run(scenario)):
             found.update(name for name, number in counts._asdict().items() if number)

@@ -74,7 +74,7 @@ def test_what_is_printed_is_what_is_met(name: str, capsys: pytest.CaptureFixture
     assert printed == library.load(name).expect
 
 
-@examples(30)
+@examples(15)
 @given(st.sampled_from(small()), st.data())
 def test_lines_that_were_altered_or_lost_are_set_right_and_no_other_is_touched(name: str, data: Any) -> None:
     text = text_of(name)
@@ -97,7 +97,7 @@ def test_lines_that_were_altered_or_lost_are_set_right_and_no_other_is_touched(n
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(scenarios(schedulers=("timed", "tick", "random")))
 def test_any_run_meets_what_is_written_of_it(scenario: Any) -> None:
     """A message without a body, recorded in a channel, has no place in a file, and is refused."""
