@@ -73,7 +73,7 @@ def test_every_tab_of_the_panel(tab, color_scheme):
             found += issues(tab, f"{color_scheme}, {name}, step {tab.step}", scope, **of_theme(color_scheme))
     tab.open("?scenario=phantom_deadlock&step=30")
     tab.tab("Property")
-    found += issues(tab, f"{color_scheme}, Property", **of_theme(color_scheme))
+    found += issues(tab, f"{color_scheme}, Property", ".cc-panel", **of_theme(color_scheme))
     check_none(found)
 
 

@@ -75,7 +75,7 @@ def test_past_future_and_clock_agree_with_a_comparison_of_all_pairs(tab, name):
     execution = of(name)
     events = events_of(execution)
     tab.open(f"/?scenario={name}")
-    for event in events[:: max(1, len(events) // 7)]:
+    for event in events[:: max(1, len(events) // 4)]:
         choose(tab, "Event", event.label)
         assert answered(tab) == expected(execution, event), event.label
 

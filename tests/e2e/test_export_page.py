@@ -114,6 +114,7 @@ def test_it_opens_with_the_cut_that_was_on_show_which_can_be_moved(still):
     assert last.get_attribute("aria-valuenow") == "1"
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_predicting_and_presenting_work_in_it(still):
     page = still("lecture")
     page.get_by_role("button", name="Predict", exact=True).click()

@@ -1,4 +1,4 @@
-"""In the middle of each job a Python worker is killed, or Spark is lost: the job comes to the same, nothing twice."""
+"""In the middle of a job a Python worker is killed, or Spark is lost: the job comes to the same, nothing twice."""
 
 from __future__ import annotations
 
@@ -33,11 +33,21 @@ def lose_spark() -> None:
     raise SparkLost("Spark has ended")
 
 
-OTHERS = pytest.mark.long("in the middle of every job also the other one of a killed worker and a lost Spark")
+def nothing() -> None:
+    pass
+
+
+EVERY_JOB = pytest.mark.long("in the middle of every job a killed worker and a lost Spark")
 
 
 @pytest.mark.parametrize(
-    "strikes", [(kill_workers, lose_spark), pytest.param((lose_spark, kill_workers), marks=OTHERS)]
+    "strikes",
+    [
+        (kill_workers, nothing, nothing, lose_spark, nothing, nothing),
+        pytest.param((kill_workers, lose_spark), marks=EVERY_JOB),
+        pytest.param((lose_spark, kill_workers), marks=EVERY_JOB),
+    ],
+    ids=["two jobs", "killed first", "lost first"],
 )
 def test_every_job_comes_to_the_same(
     spark: Any,

@@ -129,6 +129,7 @@ def test_logs_are_followed_though_who_carries_out_a_batch_is_killed_and_by_a_com
     check_followed(store)
 
 
+@pytest.mark.long("a bad line in what Spark follows; test_lines.py has all bad lines")
 def test_a_bad_line_ends_it_with_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
     append(tmp_path / "logs", "all.jsonl", b'{"process": "P1"\n')
     store = opened(tmp_path / "out", [tmp_path / "logs"], "jsonl")
