@@ -92,7 +92,8 @@ def test_dialogs(tab, color_scheme):
     check_none(found)
 
 
-@pytest.mark.parametrize("color_scheme", ["light", IN_THE_DARK])
+@pytest.mark.long("more of each page in a real browser")
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_faults_by_key(tab, color_scheme):
     """The menus of a line and of a channel, the choice of another process, and of one side of a split; the split."""
     tab.open("?scenario=partition&step=3")

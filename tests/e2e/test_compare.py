@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import SIZES, resize, sized
-from tests.e2e.test_accessibility import IN_THE_DARK, SCHEMES, issues, of_theme
+from tests.e2e.test_accessibility import SCHEMES, issues, of_theme
 from tests.tools import check_none
 
 READY = ".cc-comparison[data-ready=true] .cc-diagram .main-svg"
@@ -121,6 +121,7 @@ def test_an_edit_goes_to_all_and_the_link_keeps_it(comparison):
     assert comparison.steps() != ["0", "0"]
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_algorithms_come_and_go_and_what_is_refused_says_why_where_it_was_asked(comparison):
     page = comparison.page
     comparison.open("scenario=two_banks&algorithms=aligned_barriers,chandy_lamport")
@@ -210,7 +211,8 @@ def test_the_table_of_tradeoffs_scrolls_beneath_the_line_of_links(comparison):
         page.wait_for_function(ends)
 
 
-@pytest.mark.parametrize("color_scheme", ["light", IN_THE_DARK])
+@pytest.mark.long("more of each page in a real browser")
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_nothing_serious_for_axe(comparison, color_scheme):
     comparison.open("scenario=two_banks&algorithms=aligned_barriers,chandy_lamport,stop_the_world")
     comparison.page.keyboard.press("End")

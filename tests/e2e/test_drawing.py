@@ -170,10 +170,8 @@ def test_an_edit_draws_anew_only_what_it_changed(tab):
 EDITED = [("overlapping", 900, 650), ("lecture", 1280, 720), ("overlapping", 1280, 720)]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "width", "height"),
-    [EDITED[0], *(pytest.param(*own, marks=pytest.mark.long("pictures of edited runs")) for own in EDITED[1:])],
-)
+@pytest.mark.long("pictures of edited runs")
+@pytest.mark.parametrize(("scenario", "width", "height"), EDITED)
 def test_after_any_edits_the_picture_is_that_of_the_run_opened_anew(tab, fresh_page, scenario, width, height):
     tab.page.set_viewport_size({"width": width, "height": height})
     tab.open(f"/?scenario={scenario}&step=14")

@@ -22,6 +22,7 @@ def page(fresh_tab: ExplorerPage):
     return fresh_tab.page
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
     fresh_tab.open("/?scenario=two_banks")
     fresh_tab.tab("Story")
@@ -150,6 +151,7 @@ def test_what_cannot_be_explored_is_refused_in_a_sentence(page, fresh_tab):
     assert not [text for query, text in told.items() if not text.startswith(REFUSED[query]) or text.count(".") != 1]
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=4&sends=1&states=2500000")
     page.get_by_role("heading", name="Not all explored (more than 25,000 states)").wait_for()

@@ -194,6 +194,7 @@ def test_diagram_and_button_agree_when_time_is_turned_twice_at_once(explorer):
     assert explorer.page.evaluate("'ticktext' in document.querySelector('.cc-diagram').layout.xaxis")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_edits_after_a_reload_count_from_the_new_session(fresh_explorer):
     fresh_explorer.tab("Change")
     fresh_explorer.edit("Add")

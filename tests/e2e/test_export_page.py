@@ -302,6 +302,7 @@ def test_one_preview_is_asked_for_at_a_time(exporting):
     page.unroute("**/export/**/svg?*step=5&*")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_how_a_file_is_set_is_remembered_in_this_browser_until_it_is_reset(fresh_explorer):
     page = fresh_explorer.page
     page.evaluate("localStorage.removeItem('consistent-cut-export')")
@@ -341,6 +342,7 @@ def test_it_can_be_used_without_a_mouse(exporting):
     assert {"Width", "The file", "Copy caption"} <= set(reached) and reached[-2:] == ["Download", "Reset"]
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_it_is_laid_out_well(exporting):
     page, found = exporting.page, []
     for size in SIZES:

@@ -216,6 +216,7 @@ def test_a_channel_of_a_network_too_large_to_draw_is_severed_in_the_list(tab):
     assert "is severed at 0" in tab.edits()[0]
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_fingers_sever_a_channel_and_split_the_network(browser, app_url):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     explorer = ExplorerPage(context.new_page(), app_url)
@@ -237,6 +238,7 @@ def test_fingers_sever_a_channel_and_split_the_network(browser, app_url):
     assert not explorer.trouble.found
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_process_leaves_and_joins_by_the_menu_of_its_line(hand):
     page = hand.page
 
@@ -292,6 +294,7 @@ def test_a_message_on_its_way_is_lost_now_and_for_good_on_a_raw_network(hand):
     assert "arrives at 873" in hand.told("Arrival of H->D on C21")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_process_slows_down_from_the_menu_of_its_line_and_its_pace_is_edited(hand):
     page = hand.page
     page.mouse.click(*hand.at(1, 560))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from pipeline.store.examples import ENSEMBLE
 from tests.e2e.conftest import serving
 
 FIRST_ROW, ROW = 52, 35  # pixels
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_an_odd_folder_is_deleted_and_no_other_row_is_ticked_in_its_place(fresh_tab, tmp_path, monkeypatch):
     data = tmp_path / "data"
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(data))

@@ -102,6 +102,7 @@ def test_a_predicate_possibly_and_definitely_with_witnesses_and_in_the_link(latt
     expect(page.locator(DRAWN).first).to_be_visible()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_export_begins_with_the_lattice(lattice: ExplorerPage) -> None:
     page = lattice.page
     page.locator("[data-tool=export]").click()

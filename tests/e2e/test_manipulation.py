@@ -23,6 +23,7 @@ def test_marker_dragged_beyond_j_lets_j_into_the_record(hand):
     assert len(hand.edits()) == 1
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_a_dragged_message_meets_a_barrier_or_pushes_those_behind_it(hand):
     assert hand.drag(MARKER_21, 0, 850, drop=False) == "waits behind H->D until 873"
     assert hand.page.locator(".cc-preview .cc-wall").count() == 1
@@ -127,6 +128,7 @@ def test_undo_and_redo_by_keys(hand):
     assert hand.told(MARKER_13) == moved
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_of_quick_nudges_and_drags_none_is_lost(hand):
     label = "Arrival of E->K on C13"
     hand.handle(label).evaluate(
@@ -175,6 +177,7 @@ def test_hold_and_release_from_the_toolbar_which_lies_within_the_diagram_and_off
     assert not inside
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_toolbar_and_delete_by_keyboard_and_the_focus_comes_back(hand):
     hand.handle(H_TO_D).focus()
     hand.page.keyboard.press("Enter")
@@ -193,6 +196,7 @@ def test_toolbar_and_delete_by_keyboard_and_the_focus_comes_back(hand):
     assert hand.handle("Time of event C at P1").count() == 0
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_script_line_is_edited_and_deleted(hand):
     toolbar = hand.toolbar("Time of send H at P2")
     toolbar.get_by_role("button", name="Edit").click()

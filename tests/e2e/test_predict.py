@@ -118,6 +118,7 @@ def test_the_right_cut_and_channels_are_right_at_the_first_try(predict):
     assert predict.diamonds
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_each_wrong_part_says_which_rule_decides_and_where_to_look(predict):
     predict.explorer.load("/?scenario=lecture")
     predict.begin()

@@ -284,6 +284,7 @@ def test_zoom_and_step_survive(explorer):
     explorer.page.locator(".cc-diagram .nsewdrag").dblclick()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_address_opens_it_and_a_key_typed_into_a_field_does_not(fresh_explorer):
     fresh_explorer.tab("Change")
     fresh_explorer.page.get_by_placeholder("any text").press_sequentially("p")

@@ -231,6 +231,7 @@ def test_a_short_run_has_no_strip_and_a_row_of_internal_events_is_one_bar_until_
     bar.wait_for()
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_list_of_events_holds_the_window_and_makes_the_rows_that_are_near(long_run, execution):
     page = long_run.page
     long_run.tab("Events")

@@ -135,6 +135,7 @@ class TestAddress:
         fresh_explorer.page.go_forward()
         fresh_explorer.page.wait_for_selector(f".cc[data-scene={other}]")
 
+    @pytest.mark.long("more of each page in a real browser")
     def test_back_within_a_run_shows_the_tab_and_the_cut_again(self, fresh_tab):
         fresh_tab.open("/?scenario=lecture&tab=cut&cut=1.1.1")
         page, handle = fresh_tab.page, fresh_tab.page.get_by_role("slider", name="P1", exact=True)
@@ -164,6 +165,7 @@ class TestKeeping:
         settled(fresh_explorer, 0)
         assert fresh_explorer.root.get_attribute("data-scene") == "two_banks"
 
+    @pytest.mark.long("more of each page in a real browser")
     def test_edits_made_offline_arrive_once_one_is_online_again(self, own_tab):
         sockets = []
         page = own_tab.page

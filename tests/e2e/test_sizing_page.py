@@ -18,6 +18,7 @@ SHOWN = {
 QUERIES = ("", "?algorithm=aligned_barriers&topology=dag&nodes=20&capacity=100000")
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_inputs_are_in_the_link_and_the_documents_example_is_one_click_away(fresh_tab):
     page = fresh_tab.page
     page.goto(f"{fresh_tab.url}/sizing")

@@ -112,6 +112,7 @@ def test_the_sliders_on_every_screen_and_in_another_theme(sliders: ExplorerPage)
         assert page.evaluate(OUT_OF_SIGHT, 0) == [], f"the sliders stay at {size}"
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_an_answer_leaves_the_focus_and_is_told_once(sliders: ExplorerPage) -> None:
     page = sliders.page
     button = page.get_by_role("button", name="the slowest")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_the_system_is_rolled_back_by_a_button_and_the_rollback_is_undone(explorer):
     page = explorer.page
@@ -29,6 +31,7 @@ def test_the_system_is_rolled_back_by_a_button_and_the_rollback_is_undone(explor
     assert card.get_by_role("row", name="P1").inner_text() == row
 
 
+@pytest.mark.long("more of each page in a real browser")
 def test_the_switches_of_the_recovery_change_the_total(tab):
     """The tutorial's mistakes, put right one after the other."""
     tab.open("/?scenario=recovery_tutorial")
