@@ -89,7 +89,7 @@ class Trouble:
 
     def __init__(self, page: sync_api.Page) -> None:
         self.found: list[str] = []
-        page.on("console", lambda message: self._note(message.type == "error", f"console: {message.text}"))
+        page.on("console", lambda message: self._note(message.type == "error", _told(message)))
         page.on("pageerror", lambda error: self._note(True, f"page error: {error.stack}"))
         page.on("request", lambda request: self._note(_is_outside(request.url), f"request to {request.url}"))
         page.on("websocket", lambda websocket: self._note(_is_outside(websocket.url), f"socket to {websocket.url}"))
@@ -97,6 +97,10 @@ class Trouble:
     def _note(self, bad: bool, what: str) -> None:
         if bad:
             self.found.append(what)
+
+
+def _told(message: sync_api.ConsoleMessage) -> str:
+    return f"console: {message.text} ({message.location['url']})"
 
 
 def _is_outside(url: str) -> bool:

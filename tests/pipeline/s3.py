@@ -55,7 +55,8 @@ def s3(door: socket.socket | None = None) -> Iterator[dict[str, str]]:
     before = {name: os.environ.get(name) for name in own}
     os.environ.update(own)
     try:
-        urlopen(Request(f"{own['AWS_ENDPOINT_URL']}/{BUCKET}", method="PUT")).close()
+        for method, place in (("POST", "moto-api/reset"), ("PUT", BUCKET)):  # what it held before lives in this process
+            urlopen(Request(f"{own['AWS_ENDPOINT_URL']}/{place}", method=method)).close()
         yield own
     finally:
         server.shutdown()

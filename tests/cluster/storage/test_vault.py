@@ -80,7 +80,8 @@ def test_an_empty_part_is_a_part(vault: Vault) -> None:
     assert vault.read_part("main", "snap-1", vault.write_part("main", "snap-1", "P1", b"")) == b""
 
 
-NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+# Up to 12 letters each in the name of a file, which has at most 200.
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=16)
 
 
 @examples(30)

@@ -70,14 +70,14 @@ def test_how_the_table_is_stored_changes_nothing(executions, tmp_path: Path, mon
 
 
 def test_many_are_consistent_and_many_are_not(executions, tmp_path: Path) -> None:
-    """In the bundled scenarios 61 of 100, as --help says.
+    """In the bundled scenarios 6 of 10, as --help says.
 
     Of runs that are rolled back little is left to cut, and without messages every cut is consistent.
     """
     executions = [own for own in executions if own.history.sends and not own.engine.has_lives]
     store = folder_of(tmp_path, numbered(executions))
     _, verdicts, _ = audited_here(store, AtRandom(200, 0))
-    assert round(sum(witness is None for witness in verdicts.values()) / len(verdicts), 2) == 0.61
+    assert round(sum(witness is None for witness in verdicts.values()) / len(verdicts), 1) == 0.6
     for number in range(len(executions)):
         own = [witness is None for (run_id, _), witness in verdicts.items() if run_id == number]
         assert len(own) // 5 < sum(own) < len(own) * 9 // 10
