@@ -12,7 +12,7 @@ from sim.theory.lattice import TooManyCuts, consistent_cuts, frontiers
 READABLE = 10**12
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_COMPARED = 20_000  # to count the consistent cuts, whenever a run is drawn: at most about 20 ms
-MOST_CLOCKS = 20_000  # events times processes, for the same reason
+MOST_CLOCKS = 20_000  # positions times lines, for the same reason
 
 
 class Counts(NamedTuple):
@@ -26,12 +26,12 @@ class Counts(NamedTuple):
 @once
 def counts(events: WholeEvents) -> Counts:
     """How many cuts there are, and how many are consistent, as far as that is counted."""
-    history = events.history
-    cuts = frontiers(history)
-    if len(history.rows) * len(history.processes) > MOST_CLOCKS:
+    order = events.order
+    cuts = frontiers(order)
+    if sum(map(len, order.lines)) * len(order.lines) > MOST_CLOCKS:
         return Counts(cuts, None, False)
     try:
-        return Counts(cuts, consistent_cuts(history, MOST_COMPARED), True)
+        return Counts(cuts, consistent_cuts(order, MOST_COMPARED), True)
     except TooManyCuts as problem:
         return Counts(cuts, problem.known or None, False)
 

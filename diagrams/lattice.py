@@ -23,9 +23,9 @@ from sim.core.errors import InputError
 from sim.run.execution import once
 from sim.run.snapshots import Snapshot
 from sim.theory import lattice as theory
-from sim.theory.causality import Clock, History
 from sim.theory.lattice import Modality, TooManyCuts, frontiers
 from sim.theory.lattice_parts import around, between
+from sim.theory.positions import Cut, Order
 
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
@@ -33,7 +33,7 @@ MOST_WRITTEN = 12  # processes of a cut that is written out
 MOST_ASKED = 10_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
 MOST_LOOKED_AT = 4_000_000  # messages, to find what a predicate says of these cuts
 
-Question = Callable[[History, theory.Predicate, int], Modality]
+Question = Callable[[Order, theory.Predicate, int], Modality]
 
 
 class Mark(NamedTuple):
@@ -45,7 +45,7 @@ class Mark(NamedTuple):
     snapshot: str
     rank: int
     role: str
-    cut: Clock
+    cut: Cut
 
 
 @dataclass(frozen=True)
@@ -66,19 +66,19 @@ class Lattice:
         self.scene, self.step = scene, step
         self.execution = scene.execution
         self.events = scene.whole_run.whole_events
-        self.history = self.events.history
+        self.order = self.events.order
         self.own = own_path(self.events)
         self.marks = [mark for rank, own in enumerate(scene.snapshots) for mark in self._marks(own, rank)]
         self.part = "whole"  # or "snapshot" (from its begin to its end), or around: "recorded" (the state), "step"
         self.around = ""  # the snapshot of this part
         whole = whole_graph(self.events)
         self.is_whole = whole is not None
-        self.graph = whole or graph_of(self.history, self._part())
-        self.cuts: list[Clock] = list(self.graph)
-        self.counts = Counts(frontiers(self.history), len(self.cuts), True) if whole else counts(self.events)
+        self.graph = whole or graph_of(self.order, self._part())
+        self.cuts: list[Cut] = list(self.graph)
+        self.counts = Counts(frontiers(self.order), len(self.cuts), True) if whole else counts(self.events)
         self.orders = _orders(self.events)
         self.asked: Asked | None = None
-        self.holding: frozenset[Clock] = frozenset()  # the drawn cuts at which the predicate holds
+        self.holding: frozenset[Cut] = frozenset()  # the drawn cuts at which the predicate holds
         if predicate.strip():
             self._ask(predicate)
 
@@ -92,15 +92,15 @@ class Lattice:
                 self.asked = Asked(text, str(problem))
 
     @cached_property
-    def number(self) -> dict[Clock, int]:
+    def number(self) -> dict[Cut, int]:
         """The number of each cut that is drawn, for the browser."""
         return {cut: number for number, cut in enumerate(self.cuts)}
 
-    def written(self, cut: Clock) -> str:
+    def written(self, cut: Cut) -> str:
         """A cut as in a link: in a window of a foreign log, with the log's numbers."""
         return written(self.events.numbers(cut))
 
-    def state_at(self, step: int) -> Clock:
+    def state_at(self, step: int) -> Cut:
         """The cut of the run after `step`."""
         return self.own[bisect_right(self.own, step, key=lambda reached: reached[0]) - 1][1]
 
@@ -109,33 +109,33 @@ class Lattice:
         found = []
         if snapshot.began is not None:
             found.append(Mark(snapshot.id, rank, "begins", self.state_at(snapshot.began - 1)))
-        if len(snapshot.local) == len(self.history.processes) and not snapshot.is_over:
-            cut = tuple(snapshot.frontier[name] for name in self.history.processes)
+        if len(snapshot.local) == len(self.order.processes) and not snapshot.is_over:
+            cut = self.order.recorded({name: (own.inside, own.step) for name, own in snapshot.local.items()})
             found.append(Mark(snapshot.id, rank, "recorded", cut))
         if snapshot.completed is not None:
             found.append(Mark(snapshot.id, rank, "ends", self.state_at(snapshot.completed)))
         return found
 
-    def _part(self) -> list[Clock]:
-        """The cuts that are drawn of a lattice that is too large, those with fewer events first."""
-        states: dict[str, dict[str, Clock]] = {mark.snapshot: {} for mark in self.marks}
+    def _part(self) -> list[Cut]:
+        """The cuts that are drawn of a lattice that is too large, those with fewer positions first."""
+        states: dict[str, dict[str, Cut]] = {mark.snapshot: {} for mark in self.marks}
         for mark in self.marks:
             states[mark.snapshot][mark.role] = mark.cut
         whole = next((name for name, own in states.items() if "ends" in own), None)
         if whole is not None:
             try:
                 self.part, self.around = "snapshot", whole
-                return between(self.history, states[whole]["begins"], states[whole]["ends"], MOST_DRAWN)
+                return between(self.order, states[whole]["begins"], states[whole]["ends"], MOST_DRAWN)
             except TooManyCuts:
                 pass
         recorded = ((name, own["recorded"]) for name, own in states.items() if "recorded" in own)
         near = next(((name, cut) for name, cut in recorded if self.is_consistent(cut)), None)
         self.part, self.around = ("recorded", near[0]) if near else ("step", "")
-        return around(self.history, near[1] if near else self.state_at(self.step), MOST_AROUND)
+        return around(self.order, near[1] if near else self.state_at(self.step), MOST_AROUND)
 
-    def is_consistent(self, cut: Clock) -> bool:
+    def is_consistent(self, cut: Cut) -> bool:
         """Whether a cut is consistent."""
-        return self.history.is_consistent(dict(zip(self.history.processes, cut, strict=True)))
+        return self.order.is_consistent(cut)
 
 
 def lattice_of(scene: Scene, view: View) -> Lattice:
@@ -147,25 +147,17 @@ def lattice_of(scene: Scene, view: View) -> Lattice:
 
 
 @once
-def own_path(events: WholeEvents) -> list[tuple[int, Clock]]:
+def own_path(events: WholeEvents) -> list[tuple[int, Cut]]:
     """The cuts through which a run went, each with the step in which it came there: with the last part of an event."""
-    history = events.history
-    last_row = {(row.process, row.index): row.row for row in history.rows}
-    cut = list(theory.bottom(history))
-    path = [(0, tuple(cut))]
-    for row in history.rows:
-        if last_row[row.process, row.index] == row.row:
-            cut[history.rank[row.process]] = row.index or 0
-            path.append((row.step, tuple(cut)))
-    return path
+    return [*events.order.path]
 
 
-def graph_of(history: History, cuts: Iterable[Clock]) -> nx.DiGraph:
-    """A lattice, or a part of it: the cuts in their order, and an edge wherever one event leads to another cut."""
+def graph_of(order: Order, cuts: Iterable[Cut]) -> nx.DiGraph:
+    """A lattice, or a part of it: the cuts in their order, and an edge wherever one position leads to another cut."""
     graph = nx.DiGraph()
     graph.add_nodes_from(cuts)
     for cut in list(graph):
-        graph.add_edges_from((cut, other) for other in theory.successors(history, cut) if other in graph)
+        graph.add_edges_from((cut, other) for other in theory.successors(order, cut) if other in graph)
     return graph
 
 
@@ -173,7 +165,7 @@ def graph_of(history: History, cuts: Iterable[Clock]) -> nx.DiGraph:
 def whole_graph(events: WholeEvents) -> nx.DiGraph | None:
     """The lattice of a run; None where it has too many cuts to be drawn."""
     try:
-        return graph_of(events.history, theory.lattice(events.history, MOST_DRAWN))
+        return graph_of(events.order, theory.lattice(events.order, MOST_DRAWN))
     except TooManyCuts:
         return None
 
@@ -182,7 +174,7 @@ def whole_graph(events: WholeEvents) -> nx.DiGraph | None:
 def _orders(events: WholeEvents) -> int | None:
     """The number of orders in which the events could have happened; None where there are too many cuts for that."""
     try:
-        return theory.linearizations(events.history, MOST_ASKED)
+        return theory.linearizations(events.order, MOST_ASKED)
     except TooManyCuts:
         return None
 
@@ -198,17 +190,17 @@ def ask(events: WholeEvents, text: str) -> Asked:
         read = events.predicates.read(text)
     except InputError as problem:
         return Asked(text, str(problem))
-    holds = cache(events.at_cuts(read))
+    holds = cache(read)
     most = min(MOST_ASKED, MOST_LOOKED_AT // (read.work + 1))
-    possibly, problem_of_one = _answer(theory.possibly, events.history, holds, most)
-    definitely, problem_of_other = _answer(theory.definitely, events.history, holds, most)
+    possibly, problem_of_one = _answer(theory.possibly, events.order, holds, most)
+    definitely, problem_of_other = _answer(theory.definitely, events.order, holds, most)
     return Asked(text, problem_of_one or problem_of_other, possibly, definitely, holds)
 
 
-def _answer(question: Question, history: History, holds: theory.Predicate, most: int) -> tuple[Modality | None, str]:
+def _answer(question: Question, order: Order, holds: theory.Predicate, most: int) -> tuple[Modality | None, str]:
     """The answer; or None, and a sentence why there is none."""
     try:
-        return question(history, holds, most), ""
+        return question(order, holds, most), ""
     except InputError as problem:
         return None, str(problem)
     except TooManyCuts as problem:

@@ -19,7 +19,7 @@ from diagrams.lattice_layout import Place, places
 from diagrams.lattice_names import BESIDE, NEAR, Named, Names
 from diagrams.lattice_words import cut_in_words, mark_name
 from diagrams.room import Room
-from sim.theory.causality import Clock
+from sim.theory.positions import Cut
 
 STATES = {
     "begins": "the state in which {} began",
@@ -39,7 +39,7 @@ RING = 12  # pixels from a cut to the ring that the browser draws round it
 LEAST_APART = 1.5  # heights of a letter between two levels with names
 
 
-def figure(lattice: Lattice, room: Room = PANEL, held: Clock | None = None) -> Figure:
+def figure(lattice: Lattice, room: Room = PANEL, held: Cut | None = None) -> Figure:
     """The drawing of the cuts in `lattice.cuts`, laid out for a room.
 
     A cut `held` has a double ring, if it is there.
@@ -47,7 +47,7 @@ def figure(lattice: Lattice, room: Room = PANEL, held: Clock | None = None) -> F
     return _Drawn(lattice, room).figure(held)
 
 
-def strokes(graph: nx.DiGraph) -> list[list[Clock]]:
+def strokes(graph: nx.DiGraph) -> list[list[Cut]]:
     """The edges as few long ways upwards, each edge once: a browser draws a hundred lines sooner than a thousand."""
     onward = {cut: list(graph.successors(cut)) for cut in graph}
     found = []
@@ -66,7 +66,7 @@ class _Drawn:
     def __init__(self, lattice: Lattice, room: Room) -> None:
         self.lattice, self.room = lattice, room
         self.letters = room.letters or round(LETTERS * min(1.3, room.width / PANEL.width))
-        self.at: dict[Clock, Place] = places(lattice.cuts)
+        self.at: dict[Cut, Place] = places(lattice.cuts)
         across, up = [x for x, _ in self.at.values()], [y for _, y in self.at.values()]
         self.x_range = [min(across) - 0.7, max(across) + 0.7]
         self.y_range = [min(up) - 0.6, max(up) + 0.6]
@@ -76,7 +76,7 @@ class _Drawn:
         self.is_dense = self.beside < DENSE
         self.size = max(SMALLEST, min(LARGEST, 0.45 * min(self.beside, self.above)))
 
-    def figure(self, held: Clock | None) -> Figure:
+    def figure(self, held: Cut | None) -> Figure:
         """All traces, those below first, and the layout."""
         asked = self.lattice.asked
         avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
@@ -97,7 +97,7 @@ class _Drawn:
         ]
         return {"data": [trace for trace in data if any(x is not None for x in trace["x"])], "layout": self.layout()}
 
-    def ways(self, ways: Iterable[Sequence[Clock]], colour: str, width: float, sign: str, dash: str = "solid") -> Trace:
+    def ways(self, ways: Iterable[Sequence[Cut]], colour: str, width: float, sign: str, dash: str = "solid") -> Trace:
         """Lines along ways, as far as they are drawn. `sign` says what they stand for, as a primitive does."""
         points: list[Place | None] = []
         for point in (point for way in ways for point in (*map(self.at.get, way), None)):
@@ -119,7 +119,7 @@ class _Drawn:
             self.cuts_as(inside, "square", "@good", "cut at which it holds", self.size + 1),
         ]
 
-    def cuts_as(self, cuts: Sequence[Clock], symbol: str, colour: str, sign: str, size: float | None = None) -> Trace:
+    def cuts_as(self, cuts: Sequence[Cut], symbol: str, colour: str, sign: str, size: float | None = None) -> Trace:
         """Cuts with a symbol, outlined where there is room; under the pointer, what is inside."""
         told = [plain(f"{self.lattice.written(cut)}: {cut_in_words(self.lattice, cut)}") for cut in cuts]
         outline = {"color": "@ink", "width": 0 if self.is_dense else 1.2}
@@ -162,19 +162,19 @@ class _Drawn:
             },
         }
 
-    def here(self, cuts: Sequence[Clock], colour: str, size: float, symbol: str = "circle", **look: Any) -> Trace:
+    def here(self, cuts: Sequence[Cut], colour: str, size: float, symbol: str = "circle", **look: Any) -> Trace:
         """Symbols at some cuts."""
         marker = {"symbol": symbol, "size": size, "color": colour, "line": {"color": colour, "width": 2.5}}
         return self.trace([self.at[cut] for cut in cuts], mode="markers", marker=marker, hoverinfo="skip", **look)
 
-    def ring(self, held: Clock | None, wider: float) -> Trace:
+    def ring(self, held: Cut | None, wider: float) -> Trace:
         """A ring round the cut that one holds."""
         cuts = [held] if held is not None else []
         return self.here(cuts, "@ink", self.size + wider, "circle-open", meta={"sign": "held cut"})
 
     def placed(self) -> list[Named]:
         """The names of the cuts where there is room, and those of the states of snapshots, at their places."""
-        marked: dict[Clock, list[str]] = {}
+        marked: dict[Cut, list[str]] = {}
         for mark in self.lattice.marks:
             if mark.cut in self.at:
                 marked.setdefault(mark.cut, []).append(mark_name(self.lattice, mark))

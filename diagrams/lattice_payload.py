@@ -15,7 +15,7 @@ def lattice_payload(scene: Scene, step: int, text: str) -> dict[str, Any]:
     lattice = Lattice(scene, step, text)
     return {
         "figure": figure(lattice),
-        "cuts": [lattice.events.frontier(cut) for cut in lattice.cuts],
+        "cuts": [lattice.order.inside(cut) for cut in lattice.cuts],
         "words": summary(lattice),
         "snapshots": snapshots(lattice),
         "predicate": predicate(lattice),

@@ -7,8 +7,8 @@ from typing import Any
 from diagrams.cut_counts import in_words
 from diagrams.lattice import Lattice, Mark, written
 from sim.explain.words import counted
-from sim.theory.causality import Clock
 from sim.theory.lattice import Modality
+from sim.theory.positions import Cut
 
 MOST_TOLD = 4  # snapshots
 MOST_NAMED = 6  # processes of a cut
@@ -70,7 +70,7 @@ def _snapshot(lattice: Lattice, name: str) -> str:
     return f"{name} recorded {written(cut)}. The run was never in this state, but it could have been.{_way(states)}"
 
 
-def _way(states: dict[str, Clock]) -> str:
+def _way(states: dict[str, Cut]) -> str:
     """How far a recorded state is from where the snapshot began and ended."""
     if "ends" not in states:
         return ""
@@ -98,13 +98,13 @@ def predicate(lattice: Lattice) -> dict[str, Any] | None:
 
 def _possibly(lattice: Lattice, found: Modality) -> dict[str, Any]:
     told = _held(lattice) if found.holds else "It holds at no consistent cut."
-    return {"holds": found.holds, "told": told, "cut": found.cut and lattice.events.frontier(found.cut)}
+    return {"holds": found.holds, "told": told, "cut": found.cut and lattice.order.inside(found.cut)}
 
 
 def _definitely(lattice: Lattice, found: Modality) -> dict[str, Any]:
     avoided = "The dashed way goes up and meets no cut at which it holds."
     met = "Every way up meets a cut at which it holds."
-    avoiding = [lattice.events.frontier(cut) for cut in found.avoiding]
+    avoiding = [lattice.order.inside(cut) for cut in found.avoiding]
     return {"holds": found.holds, "told": met if found.holds else avoided, "avoiding": avoiding}
 
 
@@ -121,11 +121,11 @@ def mark_name(lattice: Lattice, mark: Mark) -> str:
     return mark.role if len(lattice.scene.snapshots) == 1 else f"{mark.snapshot} {mark.role}"
 
 
-def cut_in_words(lattice: Lattice, cut: Clock) -> str:
+def cut_in_words(lattice: Lattice, cut: Cut) -> str:
     """The last event of each process inside: `P1 up to B, P2 up to H, P3 nothing`."""
-    of, frontier = lattice.execution.history.of, lattice.events.frontier(cut)
+    of, frontier = lattice.execution.history.of, lattice.order.inside(cut)
     told = [
         f"{name} up to {of[name][inside - 1].label}" if inside else f"{name} nothing"
-        for name, inside in zip(lattice.history.processes[:MOST_NAMED], frontier, strict=False)
+        for name, inside in zip(lattice.order.processes[:MOST_NAMED], frontier, strict=False)
     ]
     return ", ".join([*told, "…"] if len(cut) > MOST_NAMED else told)

@@ -9,17 +9,17 @@ from __future__ import annotations
 from diagrams.foreign_log import ForeignLog
 from sim.core.errors import InputError, brief
 from sim.core.notation import captions
-from sim.run.execution import Execution
+from sim.run.cut_states import CutStates
 from sim.run.predicates import Predicates, Quantity
-from sim.theory.causality import Clock
 from sim.theory.expressions import Path
+from sim.theory.positions import Cut
 
 
 class LogPredicates(Predicates):
-    """Reads predicates on the window of a log; a cut counts events of the scene."""
+    """Reads predicates on the window of a log."""
 
-    def __init__(self, execution: Execution, log: ForeignLog) -> None:
-        super().__init__(execution)
+    def __init__(self, states: CutStates, log: ForeignLog) -> None:
+        super().__init__(states)
         self.log = log
         self.channels = list(dict.fromkeys([*self.channels, *log.waiting, *log.unknown]))
         self.channel_called = {called: name for name, called in captions(self.processes, self.channels).items()}
@@ -38,9 +38,9 @@ class LogPredicates(Predicates):
         match path:
             case ("process", name, "events") | (name, "events") if name in self.processes:
                 rank = self.processes.index(name)
-                return lambda cut: self.log.in_numbers(cut)[rank]
+                return lambda cut: self.log.in_numbers(self.states.order.inside(cut))[rank]
             case ("processes", "events"):
-                return lambda cut: sum(self.log.in_numbers(cut))
+                return lambda cut: sum(self.log.in_numbers(self.states.order.inside(cut)))
             case ("channel", name, "messages") if name in self.channels:
                 return self._messages([name])
             case (called, "messages") if called in self.channel_called:
@@ -59,9 +59,9 @@ class LogPredicates(Predicates):
             raise InputError(f"this log does not tell of every message, so nobody knows how many are in {where}")
         return lambda cut: sum(self._held(name, cut) for name in names)
 
-    def _held(self, name: str, cut: Clock) -> int:
+    def _held(self, name: str, cut: Cut) -> int:
         """What a channel holds: what it held when the window began and is not received, and what the window sends."""
-        inside = cut[self.processes.index(name.partition("->")[2])]
+        inside = self.states.order.inside(cut)[self.processes.index(name.partition("->")[2])]
         waiting = self.log.waiting.get(name)
         left = waiting.count - sum(place <= inside for place in waiting.received) if waiting else 0
         return left + (len(self.states.in_channel(name, cut)) if name in self.states.sent_on else 0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -22,7 +22,7 @@ from sim.core.model import (
     SEND,
     Event,
 )
-from sim.run.cut_states import states_at_cuts
+from sim.run.cut_states import CutStates, states_at_cuts
 from sim.run.execution import Execution, once
 
 # The kinds of event that may change where something is.
@@ -34,16 +34,20 @@ Timeline = list[list[Any]]
 def conserved(execution: Execution) -> list[dict[str, Any]]:
     """Per conserved good its `unit` and `total`, and how much of it is where.
 
-    `processes` has, for each process in its order, the amounts after 0, 1, 2, ... of its events; `messages` the amount
-    in each application message, in the order of sending: of those that no recovery takes back.
+    `processes` has, for each process in its order, the amounts after its last position with 0, 1, 2, ... events inside;
+    `messages` the amount in each application message, in the order of sending: of those that no recovery takes back.
     """
     workload = execution.engine.workload
     held = [workload.measure(workload.initial(name)) for name in execution.engine.processes]
     goods = list(dict.fromkeys(good for weight in held for good in weight))
     if not goods:
         return []
-    states = states_at_cuts(execution).local.values()
-    local = [[workload.measure(state) for state in own] for own in in_time(states, every=1)]
+    states = states_at_cuts(execution)
+    local = []
+    for name, line in in_time(zip(execution.scenario.processes, states.order.lines, strict=False), every=1):
+        own, events = [states.measure(state) for state in states.local[name]], line[-1].inside if line else 0
+        last = (bisect_right(line, count, key=lambda position: position.inside) for count in range(events + 1))
+        local.append([own[positions] for positions in last])
     flights = (execution.flights[message] for message in in_time(execution.history.sends))
     bodies = [workload.measure_body(flight.body) for flight in flights]
     return [
@@ -79,9 +83,8 @@ def _timelines(execution: Execution, unit: str) -> dict[str, Timeline]:
 
     A process that is down has none, and what is lost is nowhere: the sum is smaller then. A copy makes it greater.
     """
-    workload, after = execution.engine.workload, states_at_cuts(execution).after
-    held = {name: workload.measure(states[0]).get(unit, 0) for name, states in after.items()}
-    held |= dict.fromkeys(execution.scenario.absent, 0)
+    states = states_at_cuts(execution)
+    held = {name: states.measure(own[0]).get(unit, 0) for name, own in states.local.items()}
     channels = _InChannels(execution, unit)
     inside, between = sum(held.values()), 0
     processes: Timeline = [[0, inside]]
@@ -89,7 +92,7 @@ def _timelines(execution: Execution, unit: str) -> dict[str, Timeline]:
     moving = (event for event in in_time(execution.table) if event.kind in _MOVING)
     for step, events in groupby(moving, key=lambda event: event.step):
         for event in events:
-            kept = _held_after(execution, after, event, unit)
+            kept = _held_after(states, event, unit)
             if kept is not None:
                 inside += kept - held[event.process]
                 held[event.process] = kept
@@ -100,20 +103,20 @@ def _timelines(execution: Execution, unit: str) -> dict[str, Timeline]:
     return {"processes": processes, "channels": in_channels}
 
 
-def _held_after(execution: Execution, after: Mapping[str, Sequence[Any]], event: Event, unit: str) -> int | None:
+def _held_after(states: CutStates, event: Event, unit: str) -> int | None:
     """How much its process holds after an event (None: as much as before)."""
     if event.kind in (CRASH, LEAVE):
         return 0
     state: Any
     if event.kind in APPLICATION_KINDS:
-        state = after[event.process][event.index or 0]
+        state = states.acted[event.step]
     elif event.kind in (RESTART, JOIN):
-        state = after[event.process][0]
+        state = states.execution.engine.workload.initial(event.process)
     elif event.kind == RESTORE:
-        state = execution.body_of(event)["state"]
+        state = states.execution.body_of(event)["state"]
     else:
         return None
-    return execution.engine.workload.measure(state).get(unit, 0)
+    return states.measure(state).get(unit, 0)
 
 
 class _InChannels:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from sim.core.notation import message_sent
+from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution
 from sim.run.predicates import Predicates
-from sim.theory.causality import Clock, History
 from sim.theory.lattice import (
     Modality,
     Predicate,
@@ -19,8 +20,11 @@ from sim.theory.lattice import (
     linearizations,
     possibly,
 )
+from sim.theory.positions import Cut, Order
 
-_QUESTIONS: Mapping[str, Callable[[History, Predicate], Modality]] = {"possibly": possibly, "definitely": definitely}
+MOST_LISTED = 100  # cuts of a barrier
+
+_QUESTIONS: Mapping[str, Callable[[Order, Predicate], Modality]] = {"possibly": possibly, "definitely": definitely}
 
 
 def cuts_report(
@@ -29,18 +33,19 @@ def cuts_report(
     """The numbers of cuts, of consistent ones and of linearizations (None: too many), and answers about predicates.
 
     Of too many consistent cuts, `consistent_more_than` says how many are known. An answer has `holds`, the `predicate`,
-    a `witness` (a cut, by process; None: there is none) and, where a predicate does not definitely hold, the `path` of
-    cuts that avoids it. Where there are too many cuts to look at, `holds` is None, and `problem` a sentence that says
-    so. Raises InputError for a wrong predicate.
+    and why: what possibly holds has a `witness`, a cut (the number of application events inside, by process), with the
+    `environment` that is inside it: the losses and copies on their way. What definitely holds has a `barrier`, the cuts
+    that no order avoids, unless they are more than MOST_LISTED; what does not, the `path` of cuts that avoids it. Where
+    there are too many cuts to look at, `holds` is None, and `problem` says so. Raises InputError for a wrong predicate.
     """
-    history = execution.history
-    found: dict[str, Any] = {"frontiers": frontiers(history), "consistent": None, "linearizations": None}
+    order = execution.order
+    found: dict[str, Any] = {"frontiers": frontiers(order), "consistent": None, "linearizations": None}
     try:
-        found["consistent"] = consistent_cuts(history)
+        found["consistent"] = consistent_cuts(order)
     except TooManyCuts as problem:
         found["consistent_more_than"] = problem.known
     with suppress(TooManyCuts):
-        found["linearizations"] = linearizations(history)
+        found["linearizations"] = linearizations(order)
     for question, text in zip(_QUESTIONS, (possibly_holds, definitely_holds), strict=True):
         if text is not None:
             found[question] = _answer(execution, question, text)
@@ -48,19 +53,37 @@ def cuts_report(
 
 
 def _answer(execution: Execution, question: str, text: str) -> dict[str, Any]:
-    history = execution.history
-    holds = Predicates(execution).read(text)
+    order = execution.order
+    holds = Predicates(states_at_cuts(execution)).read(text)
     try:
-        answer = _QUESTIONS[question](history, holds)
+        answer = _QUESTIONS[question](order, holds)
     except TooManyCuts as problem:
         said = f"--{question}: {problem}, too many to look at each; ask about a shorter run"
         return {"holds": None, "predicate": text, "witness": None, "problem": execution.scenario.at(said)}
 
-    def by_process(cut: Clock) -> dict[str, int]:
-        return dict(zip(history.processes, cut, strict=True))
+    def by_process(cut: Cut) -> dict[str, int]:
+        return dict(zip(order.processes, order.inside(cut), strict=True))
 
     told: dict[str, Any] = {"holds": answer.holds, "predicate": text, "witness": answer.cut and by_process(answer.cut)}
-    return told | ({"path": [*map(by_process, answer.avoiding)]} if answer.avoiding else {})
+    if answer.cut and len(order.lines) > len(order.processes):
+        told["environment"] = _environment(execution, answer.cut)
+    if 0 < len(answer.barrier) <= MOST_LISTED:
+        told["barrier"] = [*map(by_process, answer.barrier)]
+    if answer.avoiding:
+        told["path"] = [*map(by_process, answer.avoiding)]
+    return told
+
+
+def _environment(execution: Execution, cut: Cut) -> list[dict[str, Any]]:
+    """The losses and copies on their way that are inside a cut."""
+    return [
+        {
+            "kind": own.kind,
+            "message": own.message,
+            "name": message_sent(execution.flights[own.message or 0].send),
+        }
+        for own in execution.order.environment(cut)
+    ]
 
 
 def cuts_in_words(report: Mapping[str, Any]) -> Iterator[str]:
@@ -79,7 +102,11 @@ def _in_words(question: str, answer: Mapping[str, Any]) -> str:
         return f"{question} {answer['predicate']}: not known"
     said = f"{question} {answer['predicate']}: {'yes' if answer['holds'] else 'no'}"
     if answer["witness"]:
-        return f"{said}, at {_cut(answer['witness'])}"
+        happened = [f"{own['name']} is {own['kind']}" for own in answer.get("environment", ())]
+        where = f", where {' and '.join(happened)}" if happened else ""
+        return f"{said}, at {_cut(answer['witness'])}{where}"
+    if answer.get("barrier"):
+        return f"{said}, no order avoids {' '.join(map(_cut, answer['barrier']))}"
     if "path" in answer:
         return f"{said}, it never holds along {' '.join(map(_cut, answer['path']))}"
     return said

@@ -38,7 +38,8 @@ from sim.core.scheduler import Choice, NotEnabled
 from sim.core.workload import Refused
 from sim.document.scenario import Scenario
 from sim.theory.causality import History
-from sim.theory.surviving import renumbered
+from sim.theory.positions import Order
+from sim.theory.surviving import abandoned, renumbered
 
 MOST_STEPS = 2_000_000
 
@@ -219,6 +220,11 @@ class Execution:
     def history(self) -> History:
         """The application events of the run, with their causal order."""
         return History(self.scenario.processes, self.events)
+
+    @cached_property
+    def order(self) -> Order:
+        """The positions between which the cuts of the run lie, with their causal order."""
+        return Order(self.scenario.processes, self.events, abandoned(self.table) if self.engine.has_lives else ())
 
     @cached_property
     def times(self) -> list[float]:

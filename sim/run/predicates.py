@@ -1,9 +1,10 @@
 """Predicates over the state of the system at a cut, such as `P1.money + C12.money > 100`.
 
 Of a process: `P1.events` (how many are inside), `P1.last` (the name of the last one), `P1.state`, and what its state
-holds by name, such as `P1.cash`. Of a channel, by its caption: `C12.messages` (how many are in it), `C12.bodies` (in
-words), and a good, such as `C12.cash`. Of all processes and all channels: `processes.cash`, `channels.cash`,
-`channels.messages`, `processes.events`. Names that are no words are written `process["node 1"]`, `channel["a->b"]`.
+holds by name, such as `P1.cash` or `P1.state["cash"]`. Of a channel, by its caption: `C12.messages` (how many are in
+it), `C12.bodies` (in words), `C12.bodies[0]` (the oldest), and a good, such as `C12.cash`. Of all processes and all
+channels: `processes.cash`, `channels.cash`, `channels.messages`, `processes.events`. Names that are no words are
+written `process["node 1"]`, `channel["a->b"]`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any
 from sim.core.deadline import check
 from sim.core.errors import InputError, brief, nearest
 from sim.core.notation import captions
-from sim.run.cut_states import states_at_cuts
-from sim.run.execution import Execution, Flight
-from sim.theory.causality import Clock
+from sim.run.cut_states import CutStates
+from sim.run.execution import Flight
 from sim.theory.expressions import MOST_LETTERS, Expression, Language, Path
+from sim.theory.positions import Cut
 
 _ALLOWED = (
     'use quantities such as P1.events, numbers, texts in "quotes", + - * / **, < <= == != >= >, in, and, or, not, min, '
@@ -28,7 +29,7 @@ _ALLOWED = (
 
 CHANNEL = 10  # messages that could be looked at while a channel is looked up
 
-Quantity = Callable[[Clock], Any]
+Quantity = Callable[[Cut], Any]
 
 
 class StatePredicate:
@@ -42,7 +43,7 @@ class StatePredicate:
         self.quantities = quantities
         self.work = work
 
-    def __call__(self, cut: Clock) -> bool:
+    def __call__(self, cut: Cut) -> bool:
         """Whether it holds at a cut. Raises InputError for values that do not fit."""
         check()
         return self.expression.holds(lambda path: self.quantities[path](cut))
@@ -51,26 +52,28 @@ class StatePredicate:
 class Predicates:
     """Reads predicates on one execution."""
 
-    def __init__(self, execution: Execution) -> None:
-        self.execution = execution
-        self.states = states_at_cuts(execution)
+    def __init__(self, states: CutStates) -> None:
+        self.states, self.execution = states, states.execution
+        execution = states.execution
         self.workload = execution.engine.workload
         self.processes = execution.scenario.processes
         names = [channel.name for channel in execution.engine.channels]
         self.channel_called = {called: name for name, called in captions(self.processes, names).items()}
         self.channels = names
         self.used = [name for name in names if self.states.sent_on[name]]
-        self.goods = sorted({good for state in self._known_states() for good in self.workload.measure(state)})
+        self.goods = sorted({good for state in self._known_states() for good in self.states.measure(state)})
         self.fields = sorted(
             {key for state in self._known_states() if isinstance(state, Mapping) for key in state} - {*self.goods}
         )
 
     def _known_states(self) -> list[Any]:
-        return [state for states in self.states.local.values() for state in (states[0], states[-1])]
+        ends = [state for states in self.states.local.values() for state in (states[0], states[-1])]
+        return [*ends, *map(self.workload.initial, self.processes)]
 
     def read(self, text: str) -> StatePredicate:
         """The predicate written in `text`. Raises InputError."""
-        language = Language("predicate", "part of a predicate", _ALLOWED, self.examples()[0], self._check, True)
+        example = self.examples()[0]
+        language = Language("predicate", "part of a predicate", _ALLOWED, example, self._check, True, self._check_key)
         expression = language.read(text)
         quantities = {path: self.quantity(path) for path in expression.paths()}
         return StatePredicate(expression, quantities, sum(map(self._work, expression.paths())))
@@ -93,7 +96,7 @@ class Predicates:
 
     def _total(self, good: str) -> int:
         """How much of a good there is."""
-        return sum(self.workload.measure(states[0]).get(good, 0) for states in self.states.local.values())
+        return sum(self.workload.measure(self.workload.initial(name)).get(good, 0) for name in self.processes)
 
     def _texts(self) -> list[str]:
         """Named states of the first process, the last one first."""
@@ -122,24 +125,42 @@ class Predicates:
     def _check(self, path: Path) -> None:
         self.quantity(path)
 
+    def _check_key(self, path: Path, key: str | int) -> None:
+        """Raises InputError for a part that a quantity never has."""
+        *owner, field = path
+        whole = ".".join(path)
+        if field == "bodies":
+            if isinstance(key, int) and not isinstance(key, bool) and key >= 0:
+                return
+            raise InputError(f"{whole}[{json.dumps(key)}]: say which message by its place, such as {whole}[0]")
+        if field != "state":
+            raise InputError(f"{whole} has no parts; leave out [{json.dumps(key)}]")
+        states = self.states.local[owner[-1]]
+        known = {name for state in states if isinstance(state, Mapping) for name in state}
+        known |= {place for state in states if isinstance(state, list | tuple) for place in range(len(state))}
+        if key not in known or isinstance(key, bool):
+            offered = nearest(str(key), sorted(map(str, known))) if known else "its state has no parts"
+            raise InputError(f"{whole}[{json.dumps(key)}]: no state of {owner[-1]} has this part; {offered}")
+
     def _of_process(self, name: str, field: str) -> Quantity:
         rank, states = self.processes.index(name), self.states.local[name]
+        inside = [0, *(position.inside for position in self.states.order.lines[rank])]
         if field == "events":
-            return lambda cut: cut[rank]
+            return lambda cut: inside[cut[rank]]
         if field == "last":
             labels = ["", *(event.label or "" for event in self.execution.history.of[name])]
-            return lambda cut: labels[cut[rank]]
+            return lambda cut: labels[inside[cut[rank]]]
         if field == "state":
             return lambda cut: states[cut[rank]]
         if field in self.goods:
-            return lambda cut: self.workload.measure(states[cut[rank]]).get(field, 0)
+            return lambda cut: self.states.measure(states[cut[rank]]).get(field, 0)
         if field in self.fields:
-            return lambda cut: states[cut[rank]].get(field)
+            return lambda cut: (states[cut[rank]] or {}).get(field)
         known = ["events", "last", "state", *self.goods, *self.fields]
         raise InputError(f"{brief(field)} is nothing of the process {name}; {nearest(field, known)}")
 
     def _of_channel(self, name: str, field: str) -> Quantity:
-        def inside(cut: Clock) -> list[Flight]:
+        def inside(cut: Cut) -> list[Flight]:
             return self.states.in_channel(name, cut)
 
         if field == "messages":

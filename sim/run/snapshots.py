@@ -6,7 +6,7 @@ Nothing but the rows is used, so this works on any event table.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from typing import Any, NamedTuple
@@ -80,8 +80,9 @@ class Snapshot:
     (None: never); `slowest` is the process that completed it, the last to finish. `markers` and `controls` count the
     markers and control messages sent for this snapshot, `carried` the markers that rode on messages. `collected` is the
     step at which its initiator knew that every part was there (None: never, as with algorithms that do not bring the
-    parts together). `members` are the processes that take part: those that were there when it began, and those that
-    recorded.
+    parts together). `members` are the processes that take part: those that were present at the first recording, or that
+    a coordinator named. `end` is the number of the row after which nothing is read of it, since it was complete (None:
+    it is not). `forgetful` are those that recorded, and then forgot it in a crash.
     """
 
     id: str
@@ -106,6 +107,8 @@ class Snapshot:
     torn: str = ""
     triggered: int | None = None
     decided: int | None = None
+    end: int | None = None
+    forgetful: tuple[str, ...] = ()
 
     @property
     def frontier(self) -> dict[str, int]:
@@ -249,13 +252,25 @@ class _EventTable(NamedTuple):
         starts: list[tuple[str, int]] = []
         torn = ""  # the first process whose part was not done and is lost in a crash
         begun, decision = self._coordinated(rows)
+        members = tuple(begun["among"]) if begun else self._members(rows)
+        channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
+        end: int | None = None
+        forgetful: dict[str, None] = {}
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
             process, channel = row.process, row.channel or ""
+            if process not in members and process in self.processes:
+                continue  # who joins later takes no part
+            if row.kind == CRASH and process in local:
+                forgetful[process] = None
+            if end is not None and row.kind in (SNAPSHOT_ABORTED, CRASH, LEAVE):
+                continue  # it was complete; nobody loses a part of it any more
             if row.kind in (RECORD, SNAPSHOT_ABORTED) or (row.kind in (CRASH, LEAVE) and process not in done):
                 _discard(process, kept, closed, done)
-                if local.pop(process, None) is not None and row.kind in (CRASH, LEAVE):
+                had_part = local.pop(process, None) is not None
+                if (had_part and row.kind in (CRASH, LEAVE)) or (starts and row.kind == LEAVE):
                     torn = torn or process
             if row.kind == RECORD:
+                end = None  # nobody coordinates the copies, and the last ones count
                 state = self.body_of(row)
                 local[process] = RecordedState(state, row.index or 0, row.step, state)
                 starts.append((process, row.step))
@@ -269,13 +284,13 @@ class _EventTable(NamedTuple):
                 closed[channel] = row.step
             elif row.kind == SNAPSHOT_COMPLETE:
                 done[process] = row.step
+                if aborted is None and not torn and all(name in done for name in members):
+                    end = row.row + 1
             elif row.kind == COLLECTED:
                 collected = row.step
             elif row.kind == SNAPSHOT_ABORTED and aborted is None:
                 aborted = row.step
-        members = tuple(begun["among"]) if begun else self._members(rows, local)
-        channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
-        is_complete = aborted is None and not torn and all(process in done for process in members)
+        is_complete = end is not None
         completed = max(done.values()) if is_complete else None
         status = ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING
         if decision is not None:
@@ -306,6 +321,8 @@ class _EventTable(NamedTuple):
             controls=sum(row.kind == CONTROL_SEND for row in rows),
             carried=sum(row.kind == MARKER_CARRIED for row in rows),
             collected=collected,
+            end=end,
+            forgetful=tuple(forgetful),
         )
 
     def _coordinated(self, rows: Sequence[Event]) -> tuple[dict[str, Any] | None, Event | None]:
@@ -319,12 +336,12 @@ class _EventTable(NamedTuple):
         then = self.labels_then.get((process, part.step))
         return tuple(self.labels[process][: part.inside]) if then is None else then
 
-    def _members(self, rows: Sequence[Event], local: Container[str]) -> tuple[str, ...]:
-        """Who was there when the snapshot of `rows` began, and who has recorded, in the order of the processes."""
-        began = rows[0].row if rows else 0
+    def _members(self, rows: Sequence[Event]) -> tuple[str, ...]:
+        """Who was present at the first recording for the snapshot of `rows`, in the order of the processes."""
+        first = next((row.row for row in rows if row.kind == RECORD), rows[0].row if rows else 0)
         there = {process: process not in self.absent for process in self.processes}
-        there.update((row.process, row.kind == JOIN) for row in self.comings if row.row <= began)
-        return tuple(process for process in self.processes if there[process] or process in local)
+        there.update((row.process, row.kind == JOIN) for row in self.comings if row.row <= first)
+        return tuple(process for process in self.processes if there[process])
 
     def _between(self, members: Collection[str]) -> list[str]:
         """The channels from members to members."""

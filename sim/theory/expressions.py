@@ -35,7 +35,8 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {"min": min, "max": max, "sqrt"
 class Language:
     """What the texts of one kind may say, and how they are called where they say something else.
 
-    `check` raises InputError for a quantity that is unknown. `has_conditions`: comparisons, texts, and, or, not.
+    `check` raises InputError for a quantity that is unknown, and `check_key` for a part of one, by its key or place.
+    `has_conditions`: comparisons, texts, and, or, not.
     """
 
     called: str  # such as "formula"
@@ -44,6 +45,7 @@ class Language:
     example: str
     check: Callable[[Path], None]
     has_conditions: bool = False
+    check_key: Callable[[Path, str | int], None] = lambda *_: None
 
     def read(self, text: str) -> Expression:
         """The expression written in `text`. Raises InputError."""
@@ -88,6 +90,10 @@ class Language:
             case ast.Attribute() | ast.Subscript() if path := _path(node):
                 self.check(path)
                 return []
+            case ast.Subscript(of, ast.Constant(value=str() | int() as key)) if path := _path(of):
+                self.check(path)
+                self.check_key(path, key)
+                return []
             case ast.Compare(left, operations, others) if all(type(own) in _COMPARED for own in operations):
                 return [left, *others]
             case ast.BoolOp(_, parts):
@@ -127,13 +133,13 @@ class Expression:
         return found if math.isfinite(found) else None
 
     def holds(self, look_up: LookUp) -> bool:
-        """Whether the condition holds; not where a part of it is undefined or too large, as 1 / 0 or 10 ** 400.
+        """Whether the condition holds; not where a part of it is undefined or too large, as 1 / 0 or a key not there.
 
         Raises InputError for a value that is no condition, and where a number is compared with a text.
         """
         try:
             found = _value(self.tree, look_up)
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, ValueError, LookupError):
             return False
         except TypeError:
             raise InputError(f"{brief(self.text)} mixes numbers, texts and lists; compare like with like") from None
@@ -171,6 +177,8 @@ def _value(node: ast.expr, look_up: LookUp) -> Any:
     if path is not None:
         return look_up(path)
     match node:
+        case ast.Subscript(of, ast.Constant(value=key)):
+            return look_up(_path(of) or ())[key]
         case ast.Constant(value=bool() | str() as value):
             return value
         case ast.Constant(value=int() | float() as number):

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sim.theory.causality import Clock, History
 from sim.theory.lattice import TooManyCuts, affordable, each, successors
+from sim.theory.positions import Cut, Order
 
 
-def predecessors(history: History, cut: Clock) -> Iterator[Clock]:
-    """The consistent cuts with one event less than the consistent `cut`: none of the rest may depend on that event."""
-    last = [history.clocks[name, inside] for name, inside in zip(history.processes, cut, strict=True) if inside]
+def predecessors(order: Order, cut: Cut) -> Iterator[Cut]:
+    """The consistent cuts with one position less than the consistent `cut`: none of the rest may depend on it."""
+    last = [order.clocks[rank][inside - 1] for rank, inside in enumerate(cut) if inside]
     for rank, inside in enumerate(cut):
-        if inside and sum(clock[rank] >= inside for clock in last) == 1:  # the event itself
+        if inside and sum(clock[rank] >= inside for clock in last) == 1:  # the position itself
             yield (*cut[:rank], inside - 1, *cut[rank + 1 :])
 
 
-def between(history: History, low: Clock, high: Clock, most: int) -> list[Clock]:
-    """The consistent cuts from `low` to `high` (both consistent), those with fewer events first; they form a lattice.
+def between(order: Order, low: Cut, high: Cut, most: int) -> list[Cut]:
+    """The consistent cuts from `low` to `high` (both consistent), the smaller ones first; they form a lattice.
 
     Raises TooManyCuts where there are more than `most`, or than are affordable.
     """
-    most = affordable(history, most)
-    found: list[Clock] = []
+    most = affordable(order, most)
+    found: list[Cut] = []
     level = {low: None}
     while level:
         found += level
-        above: dict[Clock, None] = {}
-        for cut in each(history, level):
-            for successor in successors(history, cut):
+        above: dict[Cut, None] = {}
+        for cut in each(order, level):
+            for successor in successors(order, cut):
                 if all(inside <= limit for inside, limit in zip(successor, high, strict=True)):
                     above[successor] = None
             if len(found) + len(above) > most:
@@ -37,20 +37,21 @@ def between(history: History, low: Clock, high: Clock, most: int) -> list[Clock]
     return found
 
 
-def around(history: History, centre: Clock, most: int) -> list[Clock]:
-    """The consistent cuts nearest to the consistent `centre`, at most `most`, those with fewer events first.
+def around(order: Order, centre: Cut, most: int) -> list[Cut]:
+    """The consistent cuts nearest to the consistent `centre`, at most `most`, those with fewer positions first.
 
-    Near are those to which few events lead, forwards or backwards. Cuts equally near are taken together or not at all.
+    Near are those to which few positions lead, forwards or backwards. Cuts that are equally near are taken together or
+    not at all.
     """
-    return sorted(_near(history, centre, affordable(history, most)), key=lambda cut: (sum(cut), cut))
+    return sorted(_near(order, centre, affordable(order, most)), key=lambda cut: (sum(cut), cut))
 
 
-def _near(history: History, centre: Clock, most: int) -> set[Clock]:
+def _near(order: Order, centre: Cut, most: int) -> set[Cut]:
     found, ring = {centre}, {centre}
     while ring:
-        beyond: set[Clock] = set()
-        for cut in each(history, ring):
-            others = (*successors(history, cut), *predecessors(history, cut))
+        beyond: set[Cut] = set()
+        for cut in each(order, ring):
+            others = (*successors(order, cut), *predecessors(order, cut))
             beyond.update(other for other in others if other not in found)
             if len(found) + len(beyond) > most:
                 return found

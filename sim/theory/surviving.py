@@ -47,6 +47,29 @@ def surviving(table: Sequence[Event]) -> dict[str, set[int]]:
     return found
 
 
+def abandoned(table: Sequence[Event]) -> frozenset[int]:
+    """The rows, other than of application events, that a later restore of their process has taken back.
+
+    What it goes back to is its last recording with so many events inside: its part of the snapshot that the row names,
+    or of another one, where nobody coordinates the copies.
+    """
+    found: set[int] = set()
+    recorded: dict[tuple[str | None, ...], int] = {}
+    so_far: dict[str, list[int]] = {}
+    for event in table:
+        own = so_far.setdefault(event.process, [])
+        keys = (event.process, str(event.index), event.snapshot_id), (event.process, str(event.index))
+        if event.kind == RECORD:
+            recorded |= dict.fromkeys(keys, event.row)
+        elif event.kind == RESTORE:
+            since = next((recorded[key] for key in keys if key in recorded), -1)
+            found.update(row for row in own if row > since)
+            own[:] = [row for row in own if row <= since]
+        elif event.kind not in APPLICATION_KINDS:
+            own.append(event.row)
+    return frozenset(found)
+
+
 def is_gone(event: Event) -> bool:
     """Whether a recovery has taken an event of a renumbered table back."""
     return event.index is not None and event.index > GONE

@@ -17,7 +17,7 @@ from sim.document.scenario import NamedCut, Scenario
 from sim.run.execution import Execution
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.causality import History
-from sim.theory.lattice import TooManyCuts, lattice
+from sim.theory.lattice import TooManyCuts, lattice, top
 from sim.verify.checks import CHECKS, Verdict, verdicts_of
 
 
@@ -66,10 +66,10 @@ def _lattice(execution: Execution, expect: Any) -> Iterator[str]:
 def sizes_of_lattice(execution: Execution) -> dict[str, int]:
     """What [expect] may say of the lattice of cuts. Raises InputError where there are too many."""
     try:
-        cuts = lattice(execution.history)
+        cuts = lattice(execution.order)
     except TooManyCuts as problem:
         raise InputError(execution.scenario.at(f"expect.consistent_cuts: {problem}; leave it out")) from None
-    return {"consistent_cuts": len(cuts), "linearizations": list(cuts.values())[-1]}
+    return {"consistent_cuts": len(cuts), "linearizations": cuts.get(top(execution.order), 0)}
 
 
 def _snapshot(snapshot: Snapshot, wanted: dict[str, Any]) -> Iterator[str]:

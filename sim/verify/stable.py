@@ -156,15 +156,15 @@ def _real(state: State, execution: Execution) -> tuple[States, Contents]:
 def _glances(execution: Execution, detector: Detector) -> Iterator[Glance]:
     """What the process states alone say at the cuts of the story."""
     at_cuts, history = states_at_cuts(execution), execution.history
-    for cut in execution.scenario.cuts:
+    for named in execution.scenario.cuts:
         try:
-            inside = frontier_of(execution, cut)
+            inside = frontier_of(execution, named)
         except InputError:  # an edit has taken away an event at which the cut ends
             continue
-        frontier = tuple(inside.get(process, 0) for process in execution.scenario.processes)
-        counts = dict(zip(execution.scenario.processes, frontier, strict=True))
-        states = {process: at_cuts.state(process, count) for process, count in counts.items()}
-        contents = {name: [flight.body for flight in at_cuts.in_channel(name, frontier)] for name in at_cuts.sent_on}
+        processes = execution.scenario.processes
+        cut = execution.order.at([inside.get(process, 0) for process in processes])
+        states = {process: at_cuts.state(process, count) for process, count in zip(processes, cut, strict=False)}
+        contents = {name: [flight.body for flight in at_cuts.in_channel(name, cut)] for name in at_cuts.sent_on}
         whole = detector.look(states, contents) if history.is_consistent(inside) else None
-        at = max((history.of[process][count - 1].step for process, count in counts.items() if count), default=0)
-        yield Glance(cut.name, detector.look(states, {}), whole, at)
+        at = max((history.of[process][count - 1].step for process, count in inside.items() if count), default=0)
+        yield Glance(named.name, detector.look(states, {}), whole, at)

@@ -110,11 +110,11 @@ def test_a_snapshot_that_is_not_done_says_so() -> None:
 def test_of_any_run_all_that_is_drawn_is_consistent_and_every_line_is_one_event(scenario: Scenario, step: int) -> None:
     lattice = Lattice(compose(run(scenario)), step)
     for cut in lattice.cuts:
-        frontier = dict(zip(lattice.history.processes, cut, strict=True))
-        assert lattice.history.is_consistent(frontier) and not lattice.history.violations(frontier)
+        frontier = dict(zip(lattice.order.processes, lattice.order.inside(cut), strict=True))
+        assert lattice.order.is_consistent(cut) and not lattice.execution.history.violations(frontier)
     assert all(sum(high) == sum(low) + 1 for low, high in lattice.graph.edges)
-    assert lattice.own[0][1] == (0,) * len(lattice.history.processes)
-    assert all(high in successors(lattice.history, low) for (_, low), (_, high) in pairwise(lattice.own))
+    assert lattice.own[0][1] == (0,) * len(lattice.order.lines)
+    assert all(high in successors(lattice.order, low) for (_, low), (_, high) in pairwise(lattice.own))
     json.dumps(lattice_payload(compose(run(scenario)), step, ""), allow_nan=False)
 
 

@@ -38,7 +38,7 @@ def test_lecture_frontiers() -> None:
     consistent = [cut for cut in cuts if history.violation(cut) is None]
     assert (len(cuts), len(consistent)) == (96, 31)
     assert [cut for cut in cuts if history.is_consistent(cut)] == consistent
-    found = lattice(history)
+    found = lattice(run_of("lecture").order)
     assert {tuple(cut.values()) for cut in consistent} == set(found)
     assert found[5, 3, 3] == 130
 

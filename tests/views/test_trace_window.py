@@ -176,7 +176,7 @@ def test_the_lattice_of_a_window_counts_events_of_the_log(tmp_path: Path) -> Non
         lattice = Lattice(scene, 0)
         assert (lattice.counts.cuts, lattice.counts.consistent) == (len(through), len(consistent))
         assert sorted(map(lattice.events.numbers, lattice.cuts)) == sorted(consistent)
-        assert all(lattice.events.cut(lattice.events.frontier(cut)) == cut for cut in lattice.cuts)
+        assert all(lattice.events.cut(lattice.order.inside(cut)) == cut for cut in lattice.cuts)
         for cut in draw.sample(lattice.cuts, min(4, len(lattice.cuts))):
             numbers = lattice.events.numbers(cut)
             held = whole.in_channels(dict(zip(HOSTS, numbers, strict=True)))
@@ -186,7 +186,7 @@ def test_the_lattice_of_a_window_counts_events_of_the_log(tmp_path: Path) -> Non
 
 
 def holds(lattice: Lattice, text: str, cut: Clock) -> bool:
-    return lattice.events.at_cuts(lattice.events.predicates.read(text))(cut)
+    return lattice.events.predicates.read(text)(cut)
 
 
 def test_what_a_log_does_not_tell_is_refused_in_a_sentence() -> None:

@@ -17,6 +17,7 @@ from sim.document import library
 from sim.run.execution import run
 from sim.theory.causality import History, consistent_below
 from sim.theory.lattice import lattice
+from sim.theory.positions import Order
 from tests.pipeline.some_logs import REPEATABLE, events_of, read_log, truths
 
 RUNS = {0: "lecture", 1: "ring", 5: "two_banks"}
@@ -78,7 +79,7 @@ def test_the_rule_finds_the_biggest_cut_of_the_lattice(folder: Path, truth, data
     whole = History(found.processes, events_of(found))
     frontier = {name: data.draw(st.integers(0, len(own) + 1)) for name, own in whole.of.items()}
     biggest = whole.consistent_below(frontier)
-    consistent = lattice(whole)
+    consistent = lattice(Order(whole.processes, whole.rows, together=lambda event: event.index))
     assert tuple(biggest.values()) in consistent
     inside = [cut for cut in consistent if all(n <= limit for n, limit in zip(cut, frontier.values(), strict=True))]
     for cut in inside:

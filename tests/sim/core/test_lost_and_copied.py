@@ -250,7 +250,10 @@ class TestRawNetwork:
 
     def test_a_cut_has_the_copy_in_its_channel_and_no_lost_message(self):
         execution = run(one_message(fault("copy", "m"), fault("lose", "m")))
-        assert [flight.id for flight in states_at_cuts(execution).in_channel("P1->P2", (1, 0))] == [1]
+        states, copied, lost = states_at_cuts(execution), (1, 0, 1, 0), (1, 0, 1, 1)
+        assert [[own.id for own in states.in_channel("P1->P2", cut)] for cut in ((1, 0, 0, 0), copied, lost)] == [
+            [0], [0, 1], [1],
+        ]  # fmt: skip
         assert execution.history.in_channels({"P1": 1, "P2": 0}) == {"P1->P2": [1]}
         assert execution.history.violations({"P1": 0, "P2": 1}) == [1]
 
