@@ -24,6 +24,7 @@ from sim.explore.world import WorldLocal
 
 COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
+TOO_MANY = 1_000  # more messages are recorded than can have been lost
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
 
@@ -75,7 +76,7 @@ class Judge:
         self.parts = Numbers()
         self.parts.number(None, None)  # of who has recorded nothing
         self._kept: dict[tuple[str, str, int], NDArray[np.int64]] = {}
-        self._wrong: dict[tuple[str, int, int, int, int], bool] = {}
+        self._more: dict[tuple[str, int, int, int, int], int] = {}
         self._completed: dict[str, list[tuple[Keys, Ways]]] = {}  # states after a step that completes a snapshot
         self.snapshots: Counter[Recorded] = Counter()
         self.worst: dict[str, int] = {}
@@ -141,6 +142,14 @@ class Judge:
         held: NDArray[np.bool_] = np.array([holds(own) for own in world.locals.things])
         return held[self.space.packing.column(keys, world.number)]
 
+    def _lost_messages(self, keys: Keys) -> NDArray[np.int64]:
+        """How many messages have been lost on their way, by state. What was recorded before may be among them."""
+        world = self.space.world
+        if world is None:
+            return np.zeros(len(keys), np.int64)
+        number = np.array([world.may.losses - own.losses for own in world.locals.things], np.int64)
+        return number[self.space.packing.column(keys, world.number)]
+
     def _note(self, check: str, keys: Keys) -> None:
         if len(keys) and check in self.checks:
             self.worst.setdefault(check, int(keys[0]))
@@ -170,12 +179,13 @@ class Judge:
         columns = [packing.column(keys, node) for node in range(len(self.engine.processes))]
         sent = [self._told("discarded", name, node, _discarded)[column] for node, column in enumerate(columns)]
         orphan, wrong = np.zeros(len(keys), bool), np.zeros(len(keys), bool)
+        lost = self._lost_messages(keys)
         for channel in self.engine.channels:
             number, target, part = channel.number, columns[channel.target], sent[channel.source]
             early = self._told(f"early {number}", name, channel.target, partial(_early, number))
             orphan |= (early[target] >> part & 1) > 0
             contents = packing.column(keys, self.space.column_of[number])
-            wrong |= self._wrong_channel(name, number, target, part, contents)
+            wrong |= self._more_recorded(name, number, target, part, contents) > lost
         yield CONSISTENCY, orphan
         yield CHANNEL_STATES, wrong
         yield CONSERVATION, self._lost(name, columns) & ~self._in_the_world(keys, lambda world: world.takes_away)
@@ -212,20 +222,20 @@ class Judge:
         told = Part(own.process.name, part.state, {channel: bodies for channel, bodies in kept.items() if bodies})
         return self.parts.number(told.told(), told)
 
-    def _wrong_channel(self, name: str, number: int, locals_: Ints, parts: Ints, contents: Ints) -> NDArray[np.bool_]:
-        """Whether a channel was recorded otherwise than the messages that crossed the cut on it.
+    def _more_recorded(self, name: str, number: int, locals_: Ints, parts: Ints, contents: Ints) -> NDArray[np.int64]:
+        """How many more messages were recorded than cross the cut on a channel; TOO_MANY if any that do are missing.
 
         By state: the local state of its target, the number of the part that its source has recorded, and its content.
         """
         of_a_part = (parts.astype(np.int64) << 24 | locals_) << 32 | contents
         different = distinct(of_a_part)
         triples = ((own >> 32 & 0xFFFFFF, own >> 56, own & 0xFFFFFFFF) for own in different.tolist())
-        found = [self._is_wrong(name, number, *triple) for triple in triples]
+        found = [self._more_of(name, number, *triple) for triple in triples]
         return np.array(found)[np.searchsorted(different, of_a_part)]
 
-    def _is_wrong(self, name: str, number: int, local: int, part: int, content: int) -> bool:
+    def _more_of(self, name: str, number: int, local: int, part: int, content: int) -> int:
         key = name, number, local, part, content
-        if key not in self._wrong:
+        if key not in self._more:
             channel = self.engine.channels[number]
             machine = self.space.machines[channel.target]
             own: Local = machine.locals.things[local]
@@ -236,8 +246,10 @@ class Judge:
             white = [machine.plain(m) for m, red in queue if m.kind == APP and (name, part) not in red]
             late = own.late.get((name, number), ())
             crossed = [*(body for body, sent_for in late if sent_for != part), *white]
-            self._wrong[key] = kept != crossed if channel.fifo else Counter(kept) != Counter(crossed)
-        return self._wrong[key]
+            left = iter(kept)
+            is_right = all(body in left for body in crossed) if channel.fifo else Counter(kept) >= Counter(crossed)
+            self._more[key] = len(kept) - len(crossed) if is_right else TOO_MANY
+        return self._more[key]
 
     def _lost(self, name: str, columns: Sequence[Ints]) -> NDArray[np.bool_]:
         """Whether the conserved goods in a snapshot are not as many as at first."""

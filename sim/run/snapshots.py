@@ -72,7 +72,7 @@ class Snapshot:
     `status` is complete, recording (not complete when the run ends) or aborted. With a coordinator it is what that has
     decided, for a `reason` if it is expired or failed, of which `detail` says more. `triggered` is the step in which
     somebody asked for it, and `decided` that of the decision (None: there is no coordinator, or no decision). `torn` is
-    the first process that lost a part that was not done, in a crash (empty: none did).
+    the first process that left before it was complete, or lost a part that was not done in a crash (empty: none did).
 
     `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
@@ -81,8 +81,8 @@ class Snapshot:
     markers and control messages sent for this snapshot, `carried` the markers that rode on messages. `collected` is the
     step at which its initiator knew that every part was there (None: never, as with algorithms that do not bring the
     parts together). `members` are the processes that take part: those that were present at the first recording, or that
-    a coordinator named. `end` is the number of the row after which nothing is read of it, since it was complete (None:
-    it is not). `forgetful` are those that recorded, and then forgot it in a crash.
+    a coordinator named. `end` is the number of the row after which no verdict reads anything, since it was complete
+    (None: it never was). `forgetful` are those that recorded, and then forgot it in a crash.
     """
 
     id: str
@@ -188,7 +188,7 @@ def snapshots_in(
     who is not there at first.
     """
     rows_of: dict[str, list[Event]] = {name: [] for name in asked}
-    ends = [event for event in events if event.kind in (CRASH, LEAVE)]
+    ends = [event for event in events if event.kind in (CRASH, LEAVE, RESTORE)]
     comings = [event for event in events if event.kind in (JOIN, LEAVE)]
     labels: dict[str, list[str]] = {process: [] for process in processes}
     triggered: set[int] = set()  # the steps in which a message was received or a timer went off
@@ -228,7 +228,8 @@ class _EventTable(NamedTuple):
 
     `ends` holds the rows of crashes and departures: a process discards what it has recorded then, unless its part is
     done. It remembers nothing, so it may record once more; but its markers have come and gone, and the snapshot is
-    never complete. `comings` holds the rows of those who join and leave, and `absent` who is not there at first.
+    never complete. It also holds the rows of processes that go back, perhaps to before what they have recorded.
+    `comings` holds the rows of those who join and leave, and `absent` who is not there at first.
     """
 
     processes: Sequence[str]
@@ -250,10 +251,11 @@ class _EventTable(NamedTuple):
         aborted: int | None = None
         collected: int | None = None
         starts: list[tuple[str, int]] = []
-        torn = ""  # the first process whose part was not done and is lost in a crash
+        torn = ""  # the first process that left, or whose part was not done and is lost in a crash
         begun, decision = self._coordinated(rows)
         members = tuple(begun["among"]) if begun else self._members(rows)
         channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
+        is_given_up = decision is not None and self.body_of(decision)["outcome"] != COMPLETE
         end: int | None = None
         forgetful: dict[str, None] = {}
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
@@ -262,15 +264,16 @@ class _EventTable(NamedTuple):
                 continue  # who joins later takes no part
             if row.kind == CRASH and process in local:
                 forgetful[process] = None
-            if end is not None and row.kind in (SNAPSHOT_ABORTED, CRASH, LEAVE):
-                continue  # it was complete; nobody loses a part of it any more
-            if row.kind in (RECORD, SNAPSHOT_ABORTED) or (row.kind in (CRASH, LEAVE) and process not in done):
+            if row.kind == LEAVE and starts and end is None:
+                torn = torn or process
+            is_taken_back = process in local and local[process].inside > (row.index or 0)
+            if row.kind == RESTORE and (end is not None or not is_taken_back):
+                continue  # it keeps this part, or has been complete
+            if row.kind in (RECORD, SNAPSHOT_ABORTED, RESTORE) or (row.kind in (CRASH, LEAVE) and process not in done):
                 _discard(process, kept, closed, done)
-                had_part = local.pop(process, None) is not None
-                if (had_part and row.kind in (CRASH, LEAVE)) or (starts and row.kind == LEAVE):
+                if local.pop(process, None) is not None and row.kind == CRASH:
                     torn = torn or process
             if row.kind == RECORD:
-                end = None  # nobody coordinates the copies, and the last ones count
                 state = self.body_of(row)
                 local[process] = RecordedState(state, row.index or 0, row.step, state)
                 starts.append((process, row.step))
@@ -284,13 +287,13 @@ class _EventTable(NamedTuple):
                 closed[channel] = row.step
             elif row.kind == SNAPSHOT_COMPLETE:
                 done[process] = row.step
-                if aborted is None and not torn and all(name in done for name in members):
+                if not (is_given_up or torn or aborted) and all(name in done for name in members):
                     end = row.row + 1
             elif row.kind == COLLECTED:
                 collected = row.step
             elif row.kind == SNAPSHOT_ABORTED and aborted is None:
                 aborted = row.step
-        is_complete = end is not None
+        is_complete = aborted is None and not torn and all(process in done for process in members)
         completed = max(done.values()) if is_complete else None
         status = ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING
         if decision is not None:

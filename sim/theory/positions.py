@@ -56,13 +56,13 @@ class Position(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A message: the index and the place of its send, the places where it comes into its channel, and out of it.
+    """A message: the index and the place of its send, and the places where it comes into its channel and out of it.
 
-    Those differ where it is a copy. `out` is where it is received, lost or fenced off (None: it stays there).
+    `sent` and `put` differ where it is a copy. `out` is where it is received, lost or fenced off (None: it stays).
     """
 
     message: int
-    index: int
+    send: int
     sent: Place
     put: Place
     out: Place | None
@@ -185,6 +185,16 @@ class Order:
         own = self.ways.get(channel, ())
         return [way.message for way in own if is_inside(way.put, cut) and not is_inside(way.out, cut)]
 
+    @cached_property
+    def receipts(self) -> dict[int | None, Place]:
+        """Where each message is received that is, by its id."""
+        return {event.message_id: self._place[event.row] for event in self._rows if event.kind == RECEIVE}
+
+    def unsent(self, cut: Cut) -> list[int]:
+        """The messages that are received inside, and of which a recovery has taken the sending back, by their ids."""
+        own = (message for message, place in self.receipts.items() if is_inside(place, cut))
+        return sorted(message for message in own if message is not None and message in self._unsent)
+
     def orphans(self, cut: Cut) -> list[int]:
         """The messages that are received, lost or fenced off inside and sent outside, by their ids, in order."""
         ways = (way for own in self.ways.values() for way in own)
@@ -193,7 +203,7 @@ class Order:
     @cached_property
     def _sent_at(self) -> dict[int | None, tuple[str, int]]:
         """By message, its channel and the index of its send; a copy has those of what it copies."""
-        return {way.message: (channel, way.index) for channel, own in self.ways.items() for way in own}
+        return {way.message: (channel, way.send) for channel, own in self.ways.items() for way in own}
 
     def undecided(self, cut: Cut) -> dict[tuple[str, int], list[int]]:
         """The losses and copies on their way that may be inside a cut and need not: their lines.

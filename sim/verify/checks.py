@@ -1,22 +1,24 @@
 """The checks of a snapshot. Each gives a Verdict, with a witness if the check fails.
 
-The checks here use messages, recorded states and vector clocks. sim/verify/table_checks.py computes the same verdicts
-independently, from the event table alone; tests compare the two. An algorithm declares which checks apply to it.
+Each is judged as of the completion of its snapshot, at a cut whose losses and copies on their way are placed where the
+recorded channels are right, if there is such a place. An algorithm declares which checks apply to it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from sim.core import deadline
 from sim.core.log import to_json
-from sim.core.model import APP, CRASH, DECISION, LEAVE, LOST, MARKER_CARRIED, RESTORE
+from sim.core.model import COPIED, CRASH, DECISION, LEAVE, MARKER_CARRIED, MARKER_SEND
 from sim.core.notation import caption, message_sent
-from sim.run.execution import Execution, Flight, once
+from sim.run.as_of import as_of
+from sim.run.execution import Execution, once
 from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot, snapshots_of
-from sim.theory.causality import History
+from sim.theory.positions import Cut, Order, is_inside
 
 CHECKS = (
     "completion",  # every process has recorded, and every channel is closed
@@ -43,17 +45,17 @@ class Verdict(NamedTuple):
 def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
     """The verdicts on every snapshot of a run, by snapshot id: one for each check that applies, in the order of CHECKS.
 
-    Consistency is undecided until every process has recorded; channel states and conservation until the snapshot is
-    complete; all checks if it was aborted. Conservation applies only if the workload conserves something, and is
-    undecided where a crash may have taken some of it away. What a raw network loses and copies is counted.
+    Consistency is undecided until every member has recorded; channel states and conservation until the snapshot is
+    complete; all checks if it was given up. Conservation applies only if the workload conserves something, and is
+    undecided where a state was lost inside the cut. What the network loses and copies is counted.
     """
     checks = checks_of(execution)
-    return {
-        snapshot.id: [_verdict(execution, snapshot, check) for check in checks] for snapshot in snapshots_of(execution)
-    }
+    judged = {snapshot.id: _Judged(execution, snapshot) for snapshot in snapshots_of(execution)}
+    return {name: [_verdict(own, check) for check in checks] for name, own in judged.items()}
 
 
 Witness = str | None
+UNDECIDED = ""  # the witness of a check that cannot decide
 
 
 def checks_of(execution: Execution) -> list[str]:
@@ -62,83 +64,137 @@ def checks_of(execution: Execution) -> list[str]:
     return wanted if conserved_by(execution) else [check for check in wanted if check != "conservation"]
 
 
-def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
+class _Judged:
+    """A snapshot, the run as it was when it was complete, and what several checks ask."""
+
+    def __init__(self, execution: Execution, snapshot: Snapshot) -> None:
+        self.execution, self.then = execution, as_of(execution, snapshot)
+        self.snapshot: Snapshot = self.then.snapshot
+        self.order: Order = self.then.order
+        self.workload = execution.engine.workload
+
+    @cached_property
+    def channels(self) -> list[str]:
+        """The channels between two who take part."""
+        members = {*self.snapshot.members}
+        return [own.name for own in self.execution.engine.channels if {*own.name.split("->")} <= members]
+
+    def caption(self, channel: str) -> str:
+        return caption(self.execution.scenario.processes, channel)
+
+    # ------------------------------------------------------------------ what channels hold
+
+    def recorded(self, channel: str) -> list[str]:
+        """The bodies that were recorded in a channel, as JSON."""
+        return self._ordered(channel, [to_json(message.body) for message in self.snapshot.recorded_in(channel)])
+
+    def crossing(self, channel: str, cut: Cut) -> list[str]:
+        """The bodies that a cut finds in a channel, as JSON."""
+        messages = self.order.in_channel(channel, cut)
+        return self._ordered(channel, [to_json(self.execution.flights[message].body) for message in messages])
+
+    def _ordered(self, channel: str, bodies: list[str]) -> list[str]:
+        """What a channel holds: in the order of sending, or sorted where it is not FIFO, since it is a bag."""
+        return bodies if channel in self._fifo else sorted(bodies)
+
+    @cached_property
+    def _fifo(self) -> frozenset[str]:
+        return frozenset(own.name for own in self.execution.engine.channels if own.fifo)
+
+    @cached_property
+    def placed(self) -> dict[str, Cut | None]:
+        """By channel, the cut with losses and copies there so that it holds what was recorded (None: there is none)."""
+        equal: dict[str, dict[str, list[list[int]]]] = {}  # by channel and body, the losses and copies of each message
+        for (channel, _), lines in self.order.undecided(self.then.cut).items():
+            body = to_json(self.execution.flights[self.order.lines[lines[0]][0].message or 0].body)
+            equal.setdefault(channel, {}).setdefault(body, []).append(lines)
+        return {name: self._placed(name, equal.get(name, {})) for name in self.channels}
+
+    def _placed(self, channel: str, equal: Mapping[str, list[list[int]]]) -> Cut | None:
+        cut, wanted = self.then.cut, self.recorded(channel)
+        for body, messages in equal.items():
+            missing = wanted.count(body) - self.crossing(channel, cut).count(body)
+            cut = self._with_more(cut, missing, messages)
+        return cut if self.crossing(channel, cut) == wanted else None
+
+    def _with_more(self, cut: Cut, count: int, messages: list[list[int]]) -> Cut:
+        """The cut with losses and copies of equal messages, so that there are so many more, if that is possible."""
+        ways = {0: cut}  # one for each number
+        for lines in messages:
+            further: dict[int, Cut] = {}
+            for more, own in ways.items():
+                for other in self.order.placings(own, lines):
+                    kinds = [self.order.lines[line][0].kind for line in lines if other[line]]
+                    further.setdefault(more + 2 * kinds.count(COPIED) - len(kinds), other)
+            ways = further
+        return ways.get(count, cut)
+
+    @cached_property
+    def cut(self) -> Cut:
+        """The cut at which goods are counted: where all channels are right, if there is such a place."""
+        own = [cut for cut in self.placed.values() if cut is not None]
+        is_right = len(own) == len(self.channels)
+        return tuple(map(max, zip(*own, self.then.cut, strict=True))) if is_right else self.then.cut
+
+    # ------------------------------------------------------------------ what decides nothing
+
+    @cached_property
+    def loses_states(self) -> bool:
+        """Whether the state of one who takes part is lost inside."""
+        own = zip(self.execution.scenario.processes, self.order.lines, self.cut, strict=False)
+        members = {*self.snapshot.members}
+        return any(at.kind in (CRASH, LEAVE) for name, line, count in own if name in members for at in line[:count])
+
+    @cached_property
+    def holds_everything(self) -> bool:
+        """Whether inside nothing has gone from those who take part to others, or come from others."""
+        members = {*self.snapshot.members}
+        ways = [way for name, own in self.order.ways.items() if len(members & {*name.split("->")}) == 1 for way in own]
+        return not any(is_inside(way.sent, self.cut) or is_inside(way.out, self.cut) for way in ways)
+
+
+def _verdict(judged: _Judged, check: str) -> Verdict:
+    snapshot = judged.snapshot
     has_cut = all(process in snapshot.local for process in snapshot.members)
     is_complete = snapshot.status == COMPLETE
-    adds_up = is_complete and not loses_states(execution) and _holds_everything(execution, snapshot)
-    ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": adds_up}.get(check, True)
-    if (snapshot.status in GIVEN_UP and check != "one_outcome") or not ready or snapshot.is_over:
+    ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": is_complete}.get(check, True)
+    if (snapshot.status in GIVEN_UP and check != "one_outcome") or not ready:
+        return Verdict(check, None)
+    if check == "conservation" and (judged.loses_states or not judged.holds_everything):
         return Verdict(check, None)
     deadline.check()
-    witness = _WITNESS_OF[check](execution, snapshot)
-    return Verdict(check, witness is None, witness)
+    witness = _WITNESS_OF[check](judged)
+    return Verdict(check, None if witness == UNDECIDED else witness is None, witness or None)
 
 
-@once
-def loses_states(execution: Execution) -> bool:
-    """Whether the state of a process is lost in a run, and no recovery brings one back."""
-    lost: set[str] = set()
-    for event in execution.events:
-        if event.kind in (CRASH, LEAVE):
-            lost.add(event.process)
-        elif event.kind == RESTORE:
-            lost.discard(event.process)
-    return bool(lost)
-
-
-def _holds_everything(execution: Execution, snapshot: Snapshot) -> bool:
-    """Whether nothing has gone, before its snapshot, from those that take part in it to others, or come from others."""
-    others = {*execution.scenario.processes} - {*snapshot.members}
-    events = (event for name, inside in snapshot.frontier.items() for event in execution.history.of[name][:inside])
-    return not others or all(others.isdisjoint((event.channel or "").split("->")) for event in events)
-
-
-def _channels(execution: Execution, snapshot: Snapshot) -> list[str]:
-    """The channels from and to processes that take part in a snapshot."""
-    names = [channel.name for channel in execution.engine.channels]
-    if len(snapshot.members) == len(execution.scenario.processes):
-        return names
-    return [name for name in names if {*name.split("->")} <= {*snapshot.members}]
-
-
-def _completion(execution: Execution, snapshot: Snapshot) -> Witness:
+def _completion(judged: _Judged) -> Witness:
+    snapshot = judged.snapshot
     for process in snapshot.members:
         if process not in snapshot.local:
             return f"{process} has not recorded"
     if snapshot.status == COMPLETE:
         return None
     if snapshot.torn:
-        return f"{snapshot.torn} has lost its part in a crash"
-    channels = _channels(execution, snapshot)
-    still_open = (_caption(execution, name) for name in channels if name not in snapshot.channels)
+        has_left = any(row.kind == LEAVE and row.process == snapshot.torn for row in judged.then.events)
+        return f"{snapshot.torn} has {'left before all was done' if has_left else 'lost its part in a crash'}"
+    still_open = (judged.caption(name) for name in judged.channels if name not in snapshot.channels)
     return next((f"{name} is not closed" for name in still_open), "it is not done")
 
 
-def _caption(execution: Execution, channel: str) -> str:
-    return caption(execution.scenario.processes, channel)
+def _one_marker(judged: _Judged) -> Witness:
+    """Of one who forgot in a crash that it had recorded nobody knows what it sends then."""
+    own = (row for row in judged.then.events if row.snapshot_id == judged.snapshot.id)
+    sent = Counter(row.channel for row in own if row.kind in (MARKER_SEND, MARKER_CARRIED))
+    least = 1 if judged.snapshot.status == COMPLETE else 0
+    wrong = [name for name in judged.channels if not least <= sent[name] <= 1]
+    for channel in wrong:
+        if channel.split("->")[0] not in judged.snapshot.forgetful:
+            return f"{judged.caption(channel)} carried {sent[channel]} {judged.execution.engine.algorithm.marker}s"
+    return UNDECIDED if wrong else None
 
 
-@once
-def _markers_sent(execution: Execution) -> Counter[tuple[str | None, str]]:
-    """How many markers each channel carried, also on messages, by snapshot id and channel name."""
-    markers = (flight for flight in execution.flights if flight.is_marker and flight.copied is None)
-    sent = Counter((flight.send.snapshot_id, flight.channel.name) for flight in markers)
-    sent.update((row.snapshot_id, row.channel or "") for row in execution.events if row.kind == MARKER_CARRIED)
-    return sent
-
-
-def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
-    sent = _markers_sent(execution)
-    least = 1 if snapshot.status == COMPLETE else 0
-    for channel in _channels(execution, snapshot):
-        count = sent[snapshot.id, channel]
-        if not least <= count <= 1:
-            name = _caption(execution, channel)
-            return f"{name} carried {count} {execution.engine.algorithm.marker}s"
-    return None
-
-
-def _one_outcome(execution: Execution, snapshot: Snapshot) -> Witness:
+def _one_outcome(judged: _Judged) -> Witness:
+    execution, snapshot = judged.execution, judged.snapshot
     decisions = sum(row.kind == DECISION and row.snapshot_id == snapshot.id for row in execution.events)
     if decisions > 1:
         return f"{snapshot.id} is decided {decisions} times"
@@ -148,27 +204,23 @@ def _one_outcome(execution: Execution, snapshot: Snapshot) -> Witness:
     return None
 
 
-def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
-    history = execution.history
-    frontier = history.with_causes_elsewhere(snapshot.frontier)
-    if history.is_consistent(frontier):
+def _consistency(judged: _Judged) -> Witness:
+    if judged.order.is_consistent(judged.then.cut):
         return None
-    message = history.violation(frontier)
-    assert message is not None  # the cut is inconsistent, so some message is received inside and sent outside
-    send = history.sends[message]
-    name = _caption(execution, send.channel or "")
-    return f"{message_sent(send)} on {name} is received inside the cut, but sent outside it"
+    orphans = judged.order.orphans(judged.then.cut)
+    message = (orphans or judged.order.unsent(judged.then.cut))[0]
+    flight = judged.execution.flights[message]
+    end = "received" if message in judged.order.receipts else "lost on arrival"
+    where = "sent outside it" if orphans else "a recovery has taken its sending back"
+    return f"{message_sent(flight.send)} on {judged.caption(flight.channel.name)} is {end} inside the cut, but {where}"
 
 
-def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
-    crossing = execution.history.in_channels(snapshot.frontier)
-    for channel in _channels(execution, snapshot):
-        kept = snapshot.channels.get(channel, snapshot.open.get(channel, ()))
-        recorded = [message.body for message in kept]
-        found = [execution.flights[message].body for message in crossing.get(channel, [])]
-        if recorded != found:
-            name = _caption(execution, channel)
-            return f"{name} recorded {to_json(recorded)}, but {to_json(found)} crosses the cut"
+def _channel_states(judged: _Judged) -> Witness:
+    for channel in judged.channels:
+        if judged.placed[channel] is None:
+            recorded, found = judged.recorded(channel), judged.crossing(channel, judged.then.cut)
+            told = f"[{','.join(recorded)}], but [{','.join(found)}] crosses the cut"
+            return f"{judged.caption(channel)} recorded {told}"
     return None
 
 
@@ -182,50 +234,31 @@ def conserved_by(execution: Execution) -> Counter[str]:
     return total
 
 
-def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
-    workload, total = execution.engine.workload, conserved_by(execution).copy()
-    for process in set(execution.scenario.processes) - {*snapshot.members}:
-        total.subtract(workload.measure(workload.initial(process)))
+def _conservation(judged: _Judged) -> Witness:
+    workload, snapshot = judged.workload, judged.snapshot
+    total: Counter[str] = Counter()
+    for process in snapshot.members:
+        total.update(workload.measure(workload.initial(process)))
     found: Counter[str] = Counter()
     for local in snapshot.local.values():
         found.update(workload.measure(local.state))
     for message in snapshot.recorded_messages:
         found.update(workload.measure_body(message.body))
-    amounts = _amounts_of_network(execution, snapshot)
+    amounts = {"lost": Counter[str](), "copied": Counter[str]()}
+    for line, count in zip(judged.order.lines, judged.cut, strict=True):
+        for position in line[:count]:
+            if position.message is not None:
+                body = judged.execution.flights[position.message].body
+                amounts["copied" if position.kind == COPIED else "lost"].update(workload.measure_body(body))
     for good in sorted(total):
-        of_good = {how: own[good] for how, own in amounts.items()}
-        if found[good] + of_good["lost"] - of_good["copied"] != total[good]:
-            return unbalanced(found[good], good, total[good], of_good)
+        lost, copied = (own[good] for own in amounts.values())
+        if found[good] + lost - copied != total[good]:
+            told = "".join(f", {how} {own[good]}" for how, own in amounts.items() if own[good])
+            return f"{found[good]} {good} recorded of {total[good]}{told}"
     return None
 
 
-def _amounts_of_network(execution: Execution, snapshot: Snapshot) -> dict[str, Counter[str]]:
-    """How much of each good the network has lost and copied of what was sent inside the cut."""
-    found = {"lost": Counter[str](), "copied": Counter[str]()}
-    for flight in execution.flights:
-        inside = snapshot.frontier.get(flight.send.process, 0)
-        if flight.kind == APP and (flight.send.index or 0) <= inside:
-            amount = execution.engine.workload.measure_body(flight.body)
-            found["lost"].update(amount if _is_lost_on_its_way(flight, execution.history) else {})
-            found["copied"].update(amount if flight.copied else {})
-    return found
-
-
-def _is_lost_on_its_way(flight: Flight, history: History) -> bool:
-    """Whether the network loses a message. What comes to a process that is down, a recovery has to bring back."""
-    lost = flight.lost
-    if lost is None or lost.kind != LOST or flight.id in history.receives:
-        return False
-    return lost.process == flight.channel.source_name
-
-
-def unbalanced(found: int, good: str, total: int, by_network: Mapping[str, int]) -> str:
-    """The witness of goods that do not add up; `by_network`: how much the network has lost and copied."""
-    told = "".join(f", {how} {amount}" for how, amount in by_network.items() if amount)
-    return f"{found} {good} recorded of {total}{told}"
-
-
-_WITNESS_OF: dict[str, Callable[[Execution, Snapshot], Witness]] = {
+_WITNESS_OF: dict[str, Callable[[_Judged], Witness]] = {
     "completion": _completion, "one_marker": _one_marker, "consistency": _consistency,
     "channel_states": _channel_states, "conservation": _conservation, "one_outcome": _one_outcome,
 }  # fmt: skip

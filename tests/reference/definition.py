@@ -8,13 +8,15 @@ of elements that leaves no position of a line out before another; it is consiste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from sim.core.model import Event
-from sim.run.execution import Execution
+from sim.document.scenario import Scenario
+from sim.run.execution import run
 
 APPLICATION = ("internal", "send", "receive")
 FATES = ("crash", "restart", "join", "leave")
@@ -46,12 +48,13 @@ NEVER = Element(-1, None, 0, "taken back")  # the cause of a receipt of which th
 
 
 class Meaning:
-    """What an event table means, up to row number `end` (None: all of it)."""
+    """What the event table of a scenario means, up to row number `end`."""
 
-    def __init__(self, execution: Execution, end: int | None = None) -> None:
-        self.execution, self.engine = execution, execution.engine
-        self.processes = execution.scenario.processes
-        self.table = execution.table[:end]
+    def __init__(self, scenario: Scenario, table: Iterable[Event], end: float = math.inf) -> None:
+        self.scenario, self.engine = scenario, scenario.engine()
+        self.processes = scenario.processes
+        self.table = [row for row in table if row.row < end]
+        self.at = {row.row: row for row in self.table}
         self.kept = [row for row in self.table if not self._is_taken_back(row)]
 
     # ------------------------------------------------------------------ the surviving line
@@ -72,8 +75,8 @@ class Meaning:
 
         That is its part of the snapshot that the row names; if nobody coordinates the copies, perhaps of another one.
         """
-        before = [row for row in self.table[: restore.row] if row.kind == "record" and row.process == restore.process]
-        parts = [row for row in before if row.index == restore.index]
+        records = (row for row in self.table if row.kind == "record" and row.process == restore.process)
+        parts = [row for row in records if row.row < restore.row and row.index == restore.index]
         named = [row for row in parts if row.snapshot_id == restore.snapshot_id]
         return [-1, *(row.row for row in named or parts)][-1]
 
@@ -140,7 +143,7 @@ class Meaning:
     def _causes(self, element: Element) -> Iterator[Element]:
         line = self.lines.get(element.process or "", [])
         yield from (own for own in line if own < element)
-        rows = [self.table[number] for number in element.events]
+        rows = [self.at[number] for number in element.events]
         for message in [element.message, *(row.message_id for row in rows if row.kind == "receive")]:
             if message is not None:
                 yield from self._before_the_end_of(message, element)
@@ -167,7 +170,7 @@ class Meaning:
             yield from (self._copying(own) for own in copies if self.sends[own].process == row.process)
 
     def _sends(self, element: Element, row: Event) -> bool:
-        own = (self.table[number] for number in element.events)
+        own = (self.at[number] for number in element.events)
         return any(one.kind == "send" and (one.process, one.index) == (row.process, row.index) for one in own)
 
     def _copying(self, message: int) -> Element:
@@ -241,7 +244,7 @@ class Meaning:
         """The states of all processes after each step; None: it is down or absent."""
         initial = self.engine.initial()
         found = {0: {own.name: own.state if own.alive else None for own in initial.processes}}
-        for step in self.execution.replay():
+        for step in run(self.scenario).replay():
             found[step.number] = {own.name: own.state if own.alive else None for own in step.state.processes}
         return found
 

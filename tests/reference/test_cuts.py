@@ -29,7 +29,7 @@ def some() -> list[Drawn]:
 
 def differences(execution: Execution) -> Iterator[str]:
     """What the project says of the cuts of a run that the reference does not say."""
-    meaning, order = Meaning(execution), execution.order
+    meaning, order = Meaning(execution.scenario, execution.table), execution.order
     found = meaning.lattice(MOST_CUTS)
     if found is None:
         return
@@ -97,7 +97,7 @@ def test_every_state_of_a_run_without_recovery_is_in_its_lattice() -> None:
 
 def _states_elsewhere(execution: Execution) -> Iterator[int]:
     """The steps after which the run is in a state that is not that of a consistent cut."""
-    meaning = Meaning(execution)
+    meaning = Meaning(execution.scenario, execution.table)
     for step in execution.replay():
         cut = frozenset(own for own in meaning.elements if own.step <= step.number)
         processes = {own.name: own.state if own.alive else None for own in step.state.processes}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from sim.core.algorithm import BY_NOTHING
+from sim.core.log import to_json
 from sim.core.model import Event
-from sim.run.execution import Execution
+from sim.document.scenario import Scenario
 from tests.reference.definition import Cut, Element, Meaning
 
 ENDS = ("crash", "leave")
@@ -19,15 +20,17 @@ RECORDING = ("record", "snapshot_aborted")
 
 
 class Judged:
-    """One snapshot of a run: who takes part, whether it is complete, its cut, and the verdicts on it."""
+    """One snapshot in the event table of a scenario: who takes part, whether it is complete, its cut, the verdicts."""
 
-    def __init__(self, execution: Execution, snapshot: str) -> None:
-        self.execution, self.snapshot = execution, snapshot
-        self.engine, self.algorithm = execution.engine, execution.engine.algorithm
-        self.all_rows = [row for row in execution.table if row.snapshot_id == snapshot]
+    def __init__(self, scenario: Scenario, table: Sequence[Event], snapshot: str) -> None:
+        self.scenario, self.table, self.snapshot = scenario, table, snapshot
+        self.engine = scenario.engine()
+        self.algorithm = self.engine.algorithm
+        self.after = table[-1].row + 1 if table else 0  # the number of the row after the last one
+        self.all_rows = [row for row in table if row.snapshot_id == snapshot]
         self.end = self._end()
         self.rows = [row for row in self.all_rows if row.row < self.end]
-        self.meaning = Meaning(execution, self.end)
+        self.meaning = Meaning(scenario, table, self.end)
 
     # ------------------------------------------------------------------ who takes part, and whether all is there
 
@@ -40,13 +43,13 @@ class Judged:
     @cached_property
     def members(self) -> list[str]:
         """Whom a coordinator named; else who is present at the first recording."""
-        names = self.execution.scenario.processes
+        names = self.scenario.processes
         if self._begun is not None:
             return [name for name in names if name in self._begun["among"]]
-        first = next((row.row for row in self.all_rows if row.kind == "record"), len(self.execution.table))
-        present = {name: name not in self.execution.scenario.absent for name in names}
+        first = next((row.row for row in self.all_rows if row.kind == "record"), self.after)
+        present = {name: name not in self.scenario.absent for name in names}
         present |= {
-            row.process: row.kind == "join" for row in self.execution.table[:first] if row.kind in ("join", "leave")
+            row.process: row.kind == "join" for row in self.table if row.row < first and row.kind in ("join", "leave")
         }
         return [name for name in names if present[name]]
 
@@ -58,10 +61,10 @@ class Judged:
     def _end(self) -> int:
         """The number of the row after the last `snapshot_complete` of a member; of the last row: it is not complete."""
         done = [row.row for row in self.all_rows if row.kind == "snapshot_complete" and row.process in self.members]
-        for row in sorted(done):
+        for row in reversed(done):
             if self._is_complete(row + 1):
                 return row + 1
-        return len(self.execution.table)
+        return self.after
 
     def _is_complete(self, end: int) -> bool:
         """Whether everything is there before a row, and no part of it was lost."""
@@ -77,11 +80,12 @@ class Judged:
         """What a process has recorded last, and not lost or discarded: its rows from that recording on."""
         found: list[Event] = []
         is_done = False
-        for row in self.execution.table[:end]:
+        for row in (own for own in self.table if own.row < end):
             if row.process != name:
                 continue
             is_own = row.snapshot_id == self.snapshot
-            if (is_own and row.kind in RECORDING) or (row.kind in ENDS and not is_done):
+            is_taken_back = row.kind == "restore" and bool(found) and (found[0].index or 0) > (row.index or 0)
+            if (is_own and row.kind in RECORDING) or (row.kind in ENDS and not is_done) or is_taken_back:
                 found, is_done = [], False
             if is_own and (found or row.kind == "record"):
                 found.append(row)
@@ -89,12 +93,12 @@ class Judged:
         return found
 
     def is_torn(self, end: int) -> bool:
-        """Whether a member crashed or left before its part was done."""
-        ends = (row for row in self.execution.table[:end] if row.kind in ENDS and row.process in self.members)
+        """Whether a member left, or crashed before its part was done."""
+        ends = (row for row in self.table if row.row < end and row.kind in ENDS and row.process in self.members)
         for row in ends:
             part = self._part(row.process, row.row)
             is_done = any(own.kind == "snapshot_complete" for own in part)
-            if (part and not is_done) or (row.kind == "leave" and not is_done and self._has_begun(row.row)):
+            if (part and not is_done) or (row.kind == "leave" and self._has_begun(row.row)):
                 return True
         return False
 
@@ -107,9 +111,9 @@ class Judged:
         decided = [json.loads(row.body or "{}")["outcome"] for row in self.all_rows if row.kind == "decision"]
         if decided:
             return str(decided[0])
-        if any(row.kind == "snapshot_aborted" and row.row < self.end for row in self.all_rows):
-            return "aborted"
-        return "complete" if self._begun is None and self._is_complete(self.end) else "recording"
+        if self._begun is None and self._is_complete(self.end):
+            return "complete"
+        return "aborted" if any(row.kind == "snapshot_aborted" for row in self.rows) else "recording"
 
     # ------------------------------------------------------------------ the cut
 
@@ -134,16 +138,16 @@ class Judged:
         return frozenset(inside)
 
     def _last_index(self, element: Element) -> int:
-        return max((self.meaning.table[row].index or 0 for row in element.events), default=0)
+        return max((self.meaning.at[row].index or 0 for row in element.events), default=0)
 
     def divided(self) -> list[Element]:
         """The steps of which the recorded cut has some events inside and some outside: there are none."""
-        table = self.meaning.table
+        at = self.meaning.at
         return [
             own
             for name, (record, *_) in self.parts.items()
             for own in self.meaning.lines[name]
-            if own.events and (table[own.events[0]].index or 0) <= (record.index or 0) < self._last_index(own)
+            if own.events and (at[own.events[0]].index or 0) <= (record.index or 0) < self._last_index(own)
         ]
 
     @cached_property
@@ -159,9 +163,12 @@ class Judged:
         return [cut for cut, found in states if all(found[name] == own for name, own in recorded.items())]
 
     def recorded(self, channel: str) -> list[str]:
-        """The bodies that were recorded in a channel."""
-        rows = self.parts.get(channel.partition("->")[2], [])
-        bodies = [row.body or "null" for row in rows if row.kind == "recorded" and row.channel == channel]
+        """The bodies that were recorded in a channel: its state where it was closed, else one row for each."""
+        rows = [row for row in self.parts.get(channel.partition("->")[2], []) if row.channel == channel]
+        bodies = [row.body or "null" for row in rows if row.kind == "recorded"]
+        for row in rows:
+            if row.kind == "channel_closed":
+                bodies = [to_json(body) for body in json.loads(row.body or "[]")]
         return self.meaning.ordered(channel, bodies)
 
     # ------------------------------------------------------------------ the verdicts
@@ -212,7 +219,7 @@ class Judged:
         return not any(found.values())
 
     def _body(self, element: Element) -> str:
-        return self.meaning.table[element.row].body or "null"
+        return self.meaning.at[element.row].body or "null"
 
     def _state(self, name: str) -> Any:
         """What a process has recorded, as it was at last: some rules record no copy."""
@@ -221,7 +228,19 @@ class Judged:
 
     def _has_dealings(self, cut: Cut) -> bool:
         """Whether a message goes inside the cut between a member and somebody else."""
-        rows = [self.meaning.table[number] for own in cut for number in own.events]
+        rows = [self.meaning.at[number] for own in cut for number in own.events]
         ends = [{*(row.channel or "").split("->")} for row in rows if row.channel is not None]
         members = {*self.members}
         return any(own & members and own - members for own in ends)
+
+
+def verdicts_from_table(table: Sequence[Event], scenario: Scenario) -> dict[str, dict[str, bool | None]]:
+    """By snapshot of a scenario, whether each check holds that its algorithm declares."""
+    engine = scenario.engine()
+    asked = dict.fromkeys([own.snapshot for own in scenario.snapshots])
+    asked |= dict.fromkeys(row.snapshot_id for row in table if row.snapshot_id is not None)
+    declared = {*engine.algorithm.checks}
+    if not any(engine.workload.measure(engine.workload.initial(name)) for name in scenario.processes):
+        declared -= {"conservation"}
+    found = {name: Judged(scenario, table, name).verdicts() for name in asked}
+    return {name: {check: holds for check, holds in own.items() if check in declared} for name, own in found.items()}

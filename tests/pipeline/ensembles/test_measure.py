@@ -12,9 +12,9 @@ from pipeline.store.schema import RUN_TYPES, WITHOUT_RECOVERY, WITHOUT_STORAGE
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECEIVE, RECORD, SEND, SNAPSHOT_COMPLETE
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
-from sim.verify.checks import CHECKS
+from sim.verify.checks import CHECKS, verdicts_of
+from tests.reference.verdicts import verdicts_from_table
 from tests.sim.strategies import scenarios
-from tests.sim.tools import table_verdicts
 from tests.tools import examples
 
 # P1 sends 10 at 1, 20 at 3 and 30 at 6: they arrive at 6 (after the third has been sent), 8 and 11. P2 records at 2,
@@ -158,8 +158,9 @@ def test_the_event_table_says_the_same(scenario: Any) -> None:
 def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
     events = execution.events
     own = [event for event in events if event.snapshot_id == snapshot]
-    verdicts = table_verdicts(events, execution.scenario, execution.engine.workload)[snapshot]
-    broken = [verdict for verdict in verdicts if verdict.holds is False]
+    verdicts = verdicts_from_table(execution.table, execution.scenario)[snapshot]
+    told = {verdict.check: verdict for verdict in verdicts_of(execution)[snapshot]}
+    broken = [told[check] for check, holds in verdicts.items() if holds is False]
     complete = {event.process for event in own if event.kind == SNAPSHOT_COMPLETE} == set(execution.scenario.processes)
     recorded = open_or_closed(execution, snapshot)
     return {
@@ -181,7 +182,7 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "slowest": [e.process for e in own if e.kind == SNAPSHOT_COMPLETE][-1] if complete else None,
         **WITHOUT_STORAGE,
         **dict.fromkeys(CHECKS),
-        **{verdict.check: verdict.holds for verdict in verdicts},
+        **verdicts,
         "failed": broken != [],
         "witness": f"{broken[0].check}: {broken[0].witness}" if broken else None,
     }

@@ -20,7 +20,7 @@ from sim.document.files import parse_toml
 from sim.run.execution import run
 from tests.pipeline.some_ensembles import MIXED, RUNS, SEED, begin, rows
 from tests.pipeline.without_spark import no_spark
-from tests.sim.tools import table_verdicts
+from tests.reference.verdicts import verdicts_from_table
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +65,10 @@ def test_the_rows_have_the_verdicts_of_the_runs(mixed: Store) -> None:
             seen["error"] += 1
             assert [(row["error"], row["failed"]) for row in found] == [(str(problem), True)]
             continue
-        verdicts = table_verdicts(execution.events, scenario, execution.engine.workload)
+        verdicts = verdicts_from_table(execution.table, scenario)
         assert {row["snapshot_id"] for row in found} == {"S1", "S2"}
         for row in found:
-            wanted = {verdict.check: verdict.holds for verdict in verdicts[row["snapshot_id"]]}
+            wanted = verdicts[row["snapshot_id"]]
             assert {check: row[check] for check in wanted} == wanted
             assert row["failed"] == (not all(wanted.values()))
             assert row["steps"] == execution.steps

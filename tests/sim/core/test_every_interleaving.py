@@ -16,7 +16,8 @@ from sim.core.log import Log
 from sim.core.model import Deliver, Event, State
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from tests.cases import each
-from tests.sim.tools import send, system, table_verdicts
+from tests.reference.verdicts import verdicts_from_table
+from tests.sim.tools import send, system
 from tests.tools import check_none
 
 
@@ -227,12 +228,11 @@ SYSTEMS = {
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_check_holds_in_every_execution(name: str) -> None:
     scenario = SYSTEMS[name].scenario
-    workload = scenario.engine().workload
     found = 0
     for events in executions(scenario):
         found += 1
-        failing = [v for row in table_verdicts(events, scenario, workload).values() for v in row if v.holds is False]
-        check_none(failing)
+        told = verdicts_from_table(events, scenario)
+        check_none(f"{name}: {check}" for name, row in told.items() for check, holds in row.items() if holds is False)
     assert found == SYSTEMS[name].executions
 
 

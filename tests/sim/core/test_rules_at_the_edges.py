@@ -13,7 +13,6 @@ from diagrams.view import View
 from sim.algorithms.broken.records_twice import RecordsTwice
 from sim.algorithms.broken.rule_book import record_and_tell
 from sim.algorithms.chandy_lamport import ChandyLamport
-from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.core.delays import HOLD, DelayRule
 from sim.core.effects import Out
 from sim.core.model import (
@@ -90,27 +89,6 @@ def test_a_message_is_recorded_once_however_often_a_rule_says_so(register: Regis
     execution = run(two(register(KeepsAndListens)))
     assert bodies(only_snapshot(execution)) == {"P2->P1": [1, 2]} and failing(execution) == {}
     assert len(rows_of(execution, RECORDED)) == 2
-
-
-class KeepsWithoutClosing(SnapshotAlgorithm):
-    """Each process records when it initiates, then keeps every message; no channel is ever closed."""
-
-    name = "test_keeps_without_closing"
-    title = "Keeps without closing"
-    closes_by = BY_NOTHING
-
-    def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
-        out.record(snapshot)
-
-    def on_message(self, process: Process, message: Message, out: Out) -> None:
-        for snapshot in process.snapshots:
-            out.keep(message, snapshot)
-
-
-def test_both_paths_count_messages_kept_in_channels_that_are_never_closed(register: Register) -> None:
-    name = register(KeepsWithoutClosing)
-    found = verdicts(run(two(name, snapshots=(start("P1", 2), start("P2", 2)))))["S1"]
-    assert {verdict.check: verdict.holds for verdict in found}["conservation"] is True
 
 
 class KeepsLate(KeepsAndListens):

@@ -38,10 +38,11 @@ from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.theory.causality import History
+from sim.verify.checks import conserved_by
 from tests.cases import each
 from tests.sim.rule_books import Impatient
 from tests.sim.strategies import has_holds, scenarios
-from tests.sim.tools import conserved_by, send, start, system, verdicts
+from tests.sim.tools import send, start, system, verdicts
 from tests.tools import ROOT, check_none, examples
 
 
@@ -166,7 +167,7 @@ def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> Non
             total.update(workload.measure(process.state))
         for message in (m for queue in step.state.queues for m in queue if m.kind == APP):
             total.update(workload.measure_body(message.body))
-        assert total == conserved_by(workload).total(scenario.processes)
+        assert total == conserved_by(execution)
 
 
 @examples(20)
