@@ -7,7 +7,6 @@ one, and nobody notices. After all interchanges the row can be straightened: all
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,8 +17,9 @@ from typing import Any, NamedTuple
 from sim.core.errors import InputError
 from sim.core.model import Event
 from sim.explain.words import Words, words_of
+from sim.run.as_of import as_of
 from sim.run.execution import Execution
-from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_after
+from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_at
 from sim.run.snapshots import Snapshot
 from sim.theory.interchange import ColouredAction, coloured_actions, forbidden, forbids, interchanges, inversions
 
@@ -172,13 +172,12 @@ class Proof:
         return bisect_left(self._steps, step) + 0.5
 
     def compared(self) -> list[dict[str, Any]]:
-        """What the snapshot recorded beside the state after all white actions, as the engine carries them out.
+        """What the snapshot recorded beside the state after all white actions.
 
         None for `equal` where the state of a channel is still being recorded.
         """
         words = words_of(self.execution)
-        found = state_after(self.execution, [action for action in self._whole if not action.is_red])
-        recorded = recorded_state(self.execution, self.snapshot)
+        found, recorded = state_at(self.execution, self.snapshot), recorded_state(self.execution, self.snapshot)
         processes = [
             {
                 "name": name,
@@ -188,9 +187,10 @@ class Proof:
             }
             for name, state in found.processes.items()
         ]
-        crossing = self.execution.history.in_channels(self.frontier)
+        order = self.execution.order
+        cut = as_of(self.execution, self.snapshot).cut_in(order)
         channels = [
-            self._channel(words, name, recorded.channels[name], bodies, crossing.get(name, []))
+            self._channel(words, name, order.in_channel(name, cut), recorded.channels[name] == bodies)
             for name, bodies in found.channels.items()
         ]
         return [*processes, *channels]
@@ -199,29 +199,21 @@ class Proof:
         """The events of a process in white actions."""
         return [event.label or "" for event in self.execution.history.of[process][: self.frontier[process]]]
 
-    def _channel(
-        self, words: Words, name: str, recorded: Sequence[Any], found: Sequence[Any], crossing: Sequence[int]
-    ) -> dict[str, Any]:
-        """A channel of `compared`, given bodies. `crossing`: the ids of what the cut finds in it."""
-        kept = [self.execution.flights[message.id] for message in self.snapshot.recorded_in(name)]
-        sent = [self.execution.flights[message].send.label or "" for message in sorted(crossing)]
-        labels = [*sent, *[""] * len(found)]
+    def _channel(self, words: Words, name: str, found: Sequence[int], is_equal: bool) -> dict[str, Any]:
+        """A channel of `compared`, with the messages that are `found` in it, by their ids."""
+        kept = [message.id for message in self.snapshot.recorded_in(name)]
         is_known = name in self.snapshot.channels
+        recorded, there = ([words.label(self.execution.flights[own]) for own in ids] for ids in (kept, found))
         return {
             "name": words.channel(name),
-            "recorded": _listed([words.label(flight) for flight in kept]) if is_known else "still recording",
-            "found": _listed([words.body(body, label) for body, label in zip(found, labels, strict=False)]),
-            "equal": _sorted(recorded) == _sorted(found) if is_known else None,
+            "recorded": _listed(recorded) if is_known else "still recording",
+            "found": _listed(there),
+            "equal": is_equal if is_known else None,
         }
 
 
 def _listed(names: Sequence[str]) -> str:
     return f"<{', '.join(names) or 'empty'}>"
-
-
-def _sorted(bodies: Sequence[Any]) -> list[str]:
-    """Bodies in an order of their own: a channel that is not FIFO holds them in none."""
-    return sorted(json.dumps(body, sort_keys=True) for body in bodies)
 
 
 def proof_of(execution: Execution, snapshot: str | None = None) -> Proof:

@@ -9,14 +9,14 @@ from sim.core.errors import InputError
 from sim.core.notation import message_sent
 from sim.explain.words import counted
 from sim.run.execution import Execution
-from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_after
+from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_at
 from sim.theory.interchange import TooManySwaps, coloured_actions, forbidden, interchanges, inversions, rearranged
 
 
 def interchange_report(execution: Execution, snapshot: str | None = None) -> dict[str, Any]:
     """The inversions of a snapshot, the interchanges carried out, and whether the run then meets its state.
 
-    That state is found by the engine, which carries out the white actions of the rearranged run. `forbidden_by` is the
+    That state is the one at the snapshot's cut, after the white actions. `forbidden_by` is the
     first red message that is accepted in a white action, with the steps in which it was sent and accepted (None: there
     is none). Raises InputError where there is no such snapshot, or it has no cut.
     """
@@ -29,9 +29,7 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
         raise InputError(execution.scenario.at(f"{chosen.id}: {problem}; take a shorter run")) from None
     end = rearranged(row, places)
     against = next(iter(forbidden(row)), None)
-    is_met = not inversions(end) and state_after(
-        execution, [action for action in end if not action.is_red]
-    ) == recorded_state(execution, chosen)
+    is_met = not inversions(end) and state_at(execution, chosen) == recorded_state(execution, chosen)
     return {
         "snapshot": chosen.id,
         "inversions": inversions(row),

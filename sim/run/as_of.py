@@ -5,10 +5,11 @@ What is lost or rolled back afterwards changes no verdict; nor does it make an o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from sim.core.log import to_json
 from sim.core.model import (
     CHANNEL_CLOSED,
     COPIED,
@@ -43,6 +44,69 @@ class AsOf:
     def cut(self) -> Cut:
         """The recorded cut; processes that take no part, and losses and copies, stand where causality requires."""
         return self.order.recorded({name: (own.inside, own.step) for name, own in self.snapshot.local.items()})
+
+    @cached_property
+    def channels(self) -> list[str]:
+        """The channels between two who take part."""
+        members = {*self.snapshot.members}
+        return [own.name for own in self.execution.engine.channels if {*own.name.split("->")} <= members]
+
+    def recorded(self, channel: str) -> list[str]:
+        """The bodies that were recorded in a channel, as JSON."""
+        return self._ordered(channel, [to_json(message.body) for message in self.snapshot.recorded_in(channel)])
+
+    def crossing(self, channel: str, cut: Cut) -> list[str]:
+        """The bodies that a cut finds in a channel, as JSON."""
+        messages = self.order.in_channel(channel, cut)
+        return self._ordered(channel, [to_json(self.execution.flights[message].body) for message in messages])
+
+    def _ordered(self, channel: str, bodies: list[str]) -> list[str]:
+        """What a channel holds: in the order of sending, or sorted where it is not FIFO, since it is a bag."""
+        return bodies if channel in self._fifo else sorted(bodies)
+
+    @cached_property
+    def _fifo(self) -> frozenset[str]:
+        return frozenset(own.name for own in self.execution.engine.channels if own.fifo)
+
+    @cached_property
+    def right_at(self) -> dict[str, Cut | None]:
+        """By channel, the cut with losses and copies there so that it holds what was recorded (None: there is none)."""
+        equal: dict[str, dict[str, list[list[int]]]] = {}  # by channel and body, the losses and copies of each message
+        for (channel, _), lines in self.order.undecided(self.cut).items():
+            body = to_json(self.execution.flights[self.order.lines[lines[0]][0].message or 0].body)
+            equal.setdefault(channel, {}).setdefault(body, []).append(lines)
+        return {name: self._right_at(name, equal.get(name, {})) for name in self.channels}
+
+    def _right_at(self, channel: str, equal: Mapping[str, list[list[int]]]) -> Cut | None:
+        cut, wanted = self.cut, self.recorded(channel)
+        for body, messages in equal.items():
+            missing = wanted.count(body) - self.crossing(channel, cut).count(body)
+            cut = self._with_more(cut, missing, messages)
+        return cut if self.crossing(channel, cut) == wanted else None
+
+    def _with_more(self, cut: Cut, count: int, messages: list[list[int]]) -> Cut:
+        """The cut with losses and copies of equal messages, so that there are so many more, if that is possible."""
+        ways = {0: cut}  # one for each number
+        for lines in messages:
+            further: dict[int, Cut] = {}
+            for more, own in ways.items():
+                for other in self.order.placings(own, lines):
+                    kinds = [self.order.lines[line][0].kind for line in lines if other[line]]
+                    further.setdefault(more + 2 * kinds.count(COPIED) - len(kinds), other)
+            ways = further
+        return ways.get(count, cut)
+
+    @cached_property
+    def placed(self) -> Cut:
+        """The cut with losses and copies there where all channels are right, if there is such a place."""
+        own = [cut for cut in self.right_at.values() if cut is not None]
+        is_right = len(own) == len(self.channels)
+        return tuple(map(max, zip(*own, self.cut, strict=True))) if is_right else self.cut
+
+    def cut_in(self, order: Order) -> Cut:
+        """The placed cut in the order of the whole run, in which there are more positions."""
+        rows = {own.row for line, count in zip(self.order.lines, self.placed, strict=True) for own in line[:count]}
+        return tuple(sum(own.row in rows for own in line) for line in order.lines)
 
 
 def as_of(execution: Execution, snapshot: Snapshot) -> AsOf:

@@ -1,25 +1,20 @@
-"""A run with its actions in another order, carried out by the engine: what Dijkstra's interchanges lead to.
-
-Only the application's actions are carried out, no snapshot: it does not disturb the computation.
-"""
+"""What a snapshot has recorded beside the state at its cut: what Dijkstra's interchanges lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sim.core.deadline import in_time
 from sim.core.errors import InputError, brief, nearest
-from sim.core.model import APP, Action, Copy, Deliver, Message, State
-from sim.run.execution import Execution, Flight, once
+from sim.core.log import to_json
+from sim.run.as_of import as_of
+from sim.run.cut_states import states_at_cuts
+from sim.run.execution import Execution
 from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import Snapshot, snapshots_of
-from sim.theory.interchange import ColouredAction
 
 
 class SystemState(NamedTuple):
-    """The state of the computation: of every process by name, and the bodies in every channel by name, oldest first."""
+    """The state of the computation: of every process by name, and the bodies in every channel by name."""
 
     processes: dict[str, Any]
     channels: dict[str, list[Any]]
@@ -75,74 +70,21 @@ def recorded_state(execution: Execution, snapshot: Snapshot) -> SystemState:
         channel.name: [message.body for message in snapshot.recorded_in(channel.name)]
         for channel in execution.engine.channels
     }
-    return SystemState({name: local.state for name, local in snapshot.local.items()}, channels)
+    return SystemState({name: local.state for name, local in snapshot.local.items()}, _ordered(execution, channels))
 
 
-def state_after(execution: Execution, row: Iterable[ColouredAction]) -> SystemState:
-    """The state after the actions in `row`, carried out one after the other from the initial state.
+def state_at(execution: Execution, snapshot: Snapshot) -> SystemState:
+    """The state at the cut of a snapshot: after all white actions, in an order in which they come first.
 
-    Each process's actions must be in the order of the run, and no message may be accepted before it is sent. The engine
-    carries out whole actions, so InputError is raised where a cut divides one. Who joins later is there from the first.
+    Losses and copies on their way are placed where the recorded channels are right, if there is such a place.
     """
-    engine = replace(execution.scenario, absent=()).engine()
-    state = engine.initial()
-    actions, sent_in = _actions(execution), _sent_in(execution)
-    found: dict[int, Message] = {}  # by the id in the run
-    events = _events_of_steps(execution)
-    for coloured in in_time(row):
-        if coloured.last - coloured.first + 1 < len(events[coloured.step]):
-            raise InputError(_divided(execution, coloured))
-        action = actions[coloured.step]
-        if isinstance(action, Deliver):
-            action = Deliver(found[action.message.id])
-        sent = (message for message in engine.perform(state, action, []) if message.kind == APP)
-        for message, (original, *copies) in zip(sent, sent_in.get(coloured.step, ()), strict=True):
-            found[original.id] = message
-            for copy in copies:
-                (found[copy.id],) = engine.perform(state, Copy(message.names[-1]), [])
-            for flight in (original, *copies):
-                if flight.lost is not None and flight.id not in execution.history.receives:
-                    state.queues[message.channel.number].remove(found[flight.id])
-    return _told(state, [channel.name for channel in engine.channels])
+    states, cut = states_at_cuts(execution), as_of(execution, snapshot).cut_in(execution.order)
+    processes = {name: states.state(name, count) for name, count in zip(states.local, cut, strict=False)}
+    channels = {name: [flight.body for flight in states.in_channel(name, cut)] for name in states.sent_on}
+    return SystemState(processes, _ordered(execution, channels))
 
 
-def _divided(execution: Execution, part: ColouredAction) -> str:
-    return execution.scenario.at(
-        f"step {part.step}: the cut divides what {part.process} does in one step; move the cut before or after it"
-    )
-
-
-@once
-def _events_of_steps(execution: Execution) -> dict[int, set[int | None]]:
-    """The indices of the application's events, by step."""
-    found: dict[int, set[int | None]] = {}
-    for event in in_time(execution.history.rows):
-        found.setdefault(event.step, set()).add(event.index)
-    return found
-
-
-def _told(state: State, channels: list[str]) -> SystemState:
-    contents = {
-        name: [message.body for message in queue if message.kind == APP]
-        for name, queue in zip(channels, state.queues, strict=True)
-    }
-    return SystemState({process.name: process.state for process in state.processes}, contents)
-
-
-@once
-def _actions(execution: Execution) -> dict[int, Action]:
-    """The actions of the run, by step."""
-    return {step.number: step.action for step in execution.replay(copied=False)}
-
-
-@once
-def _sent_in(execution: Execution) -> dict[int, list[list[Flight]]]:
-    """By step, the application messages that it sends, in their order: each followed by its copies."""
-    of_send: dict[int, list[Flight]] = {}  # by the row of the send
-    for flight in execution.flights:
-        if flight.kind == APP:
-            of_send.setdefault(flight.send.row, []).append(flight)
-    found: dict[int, list[list[Flight]]] = {}
-    for flights in of_send.values():
-        found.setdefault(flights[0].send.step, []).append(flights)
-    return found
+def _ordered(execution: Execution, channels: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """What channels hold; those that are not FIFO hold a bag, which is sorted."""
+    fifo = {own.name: own.fifo for own in execution.engine.channels}
+    return {name: own if fifo[name] else sorted(own, key=to_json) for name, own in channels.items()}

@@ -7,12 +7,11 @@ recorded channels are right, if there is such a place. An algorithm declares whi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 from sim.core import deadline
-from sim.core.log import to_json
 from sim.core.model import COPIED, CRASH, DECISION, LEAVE, MARKER_CARRIED, MARKER_SEND
 from sim.core.notation import caption, message_sent
 from sim.run.as_of import as_of
@@ -73,68 +72,18 @@ class _Judged:
         self.order: Order = self.then.order
         self.workload = execution.engine.workload
 
-    @cached_property
+    @property
     def channels(self) -> list[str]:
         """The channels between two who take part."""
-        members = {*self.snapshot.members}
-        return [own.name for own in self.execution.engine.channels if {*own.name.split("->")} <= members]
+        return self.then.channels
+
+    @property
+    def cut(self) -> Cut:
+        """The cut at which goods are counted."""
+        return self.then.placed
 
     def caption(self, channel: str) -> str:
         return caption(self.execution.scenario.processes, channel)
-
-    # ------------------------------------------------------------------ what channels hold
-
-    def recorded(self, channel: str) -> list[str]:
-        """The bodies that were recorded in a channel, as JSON."""
-        return self._ordered(channel, [to_json(message.body) for message in self.snapshot.recorded_in(channel)])
-
-    def crossing(self, channel: str, cut: Cut) -> list[str]:
-        """The bodies that a cut finds in a channel, as JSON."""
-        messages = self.order.in_channel(channel, cut)
-        return self._ordered(channel, [to_json(self.execution.flights[message].body) for message in messages])
-
-    def _ordered(self, channel: str, bodies: list[str]) -> list[str]:
-        """What a channel holds: in the order of sending, or sorted where it is not FIFO, since it is a bag."""
-        return bodies if channel in self._fifo else sorted(bodies)
-
-    @cached_property
-    def _fifo(self) -> frozenset[str]:
-        return frozenset(own.name for own in self.execution.engine.channels if own.fifo)
-
-    @cached_property
-    def placed(self) -> dict[str, Cut | None]:
-        """By channel, the cut with losses and copies there so that it holds what was recorded (None: there is none)."""
-        equal: dict[str, dict[str, list[list[int]]]] = {}  # by channel and body, the losses and copies of each message
-        for (channel, _), lines in self.order.undecided(self.then.cut).items():
-            body = to_json(self.execution.flights[self.order.lines[lines[0]][0].message or 0].body)
-            equal.setdefault(channel, {}).setdefault(body, []).append(lines)
-        return {name: self._placed(name, equal.get(name, {})) for name in self.channels}
-
-    def _placed(self, channel: str, equal: Mapping[str, list[list[int]]]) -> Cut | None:
-        cut, wanted = self.then.cut, self.recorded(channel)
-        for body, messages in equal.items():
-            missing = wanted.count(body) - self.crossing(channel, cut).count(body)
-            cut = self._with_more(cut, missing, messages)
-        return cut if self.crossing(channel, cut) == wanted else None
-
-    def _with_more(self, cut: Cut, count: int, messages: list[list[int]]) -> Cut:
-        """The cut with losses and copies of equal messages, so that there are so many more, if that is possible."""
-        ways = {0: cut}  # one for each number
-        for lines in messages:
-            further: dict[int, Cut] = {}
-            for more, own in ways.items():
-                for other in self.order.placings(own, lines):
-                    kinds = [self.order.lines[line][0].kind for line in lines if other[line]]
-                    further.setdefault(more + 2 * kinds.count(COPIED) - len(kinds), other)
-            ways = further
-        return ways.get(count, cut)
-
-    @cached_property
-    def cut(self) -> Cut:
-        """The cut at which goods are counted: where all channels are right, if there is such a place."""
-        own = [cut for cut in self.placed.values() if cut is not None]
-        is_right = len(own) == len(self.channels)
-        return tuple(map(max, zip(*own, self.then.cut, strict=True))) if is_right else self.then.cut
 
     # ------------------------------------------------------------------ what decides nothing
 
@@ -217,8 +166,8 @@ def _consistency(judged: _Judged) -> Witness:
 
 def _channel_states(judged: _Judged) -> Witness:
     for channel in judged.channels:
-        if judged.placed[channel] is None:
-            recorded, found = judged.recorded(channel), judged.crossing(channel, judged.then.cut)
+        if judged.then.right_at[channel] is None:
+            recorded, found = judged.then.recorded(channel), judged.then.crossing(channel, judged.then.cut)
             told = f"[{','.join(recorded)}], but [{','.join(found)}] crosses the cut"
             return f"{judged.caption(channel)} recorded {told}"
     return None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from sim.core.errors import InputError
 from sim.document.files import load
+from sim.explain.interchange_report import interchange_report
 from sim.run.as_of import as_of
 from sim.run.execution import Execution, run
-from sim.run.snapshots import snapshots_of
+from sim.run.snapshots import COMPLETE, snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.cases import each
 from tests.reference.generator import Drawn, executions
@@ -33,6 +36,17 @@ def differences(execution: Execution) -> Iterator[str]:
         found = {own.check: own.holds for own in verdicts_of(execution)[snapshot.id] if own.check != "one_outcome"}
         if found != expected[snapshot.id]:
             yield f"{snapshot.id}: {found}, not {expected[snapshot.id]}"
+        if snapshot.status == judged.status == COMPLETE:
+            is_right = judged.verdicts()["consistency"] and judged.verdicts()["channel_states"]
+            yield from _misled(execution, snapshot.id, bool(is_right))
+
+
+def _misled(execution: Execution, snapshot: str, is_right: bool) -> Iterator[str]:
+    """Dijkstra's interchanges meet a snapshot that is right, and no other."""
+    with suppress(InputError):  # not every process takes part, or a recovery has taken the cut back
+        report = interchange_report(execution, snapshot)
+        if report["passes_through_snapshot"] is not is_right:
+            yield f"{snapshot}: {report}"
 
 
 def of_all(systems: Iterable[Drawn]) -> Iterator[str]:

@@ -24,10 +24,8 @@ from sim.explain.reasons import explain
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, run
 from sim.run.fifo import due, held, waits_behind
-from sim.run.rearranged import state_after
 from sim.run.references import references
 from sim.run.snapshots import snapshots_of
-from sim.theory.interchange import coloured_actions
 from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import failing, only_snapshot, rows_of, send, start, system, verdicts
@@ -256,14 +254,6 @@ class TestRawNetwork:
         ]  # fmt: skip
         assert execution.history.in_channels({"P1": 1, "P2": 0}) == {"P1->P2": [1]}
         assert execution.history.violations({"P1": 0, "P2": 1}) == [1]
-
-    def test_another_order_of_the_actions_copies_and_loses_the_same(self):
-        execution = run(one_message(fault("copy", "m")))
-        row = coloured_actions(execution.history, {"P1": 1, "P2": 1})
-        assert state_after(execution, row).processes == {"P1": 770, "P2": 260}
-        assert state_after(execution, row[:2]).channels["P1->P2"] == [30]
-        lost = run(one_message(fault("lose", "m")))
-        assert state_after(lost, coloured_actions(lost.history, {})).channels["P1->P2"] == []
 
 
 class TestSlow:

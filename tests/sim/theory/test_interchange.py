@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sim.core.deadline import Deadline, OutOfTime, within
-from sim.core.effects import Out
 from sim.core.errors import InputError
-from sim.core.model import Process
-from sim.core.workload import WORKLOADS, Workload
 from sim.document import library
-from sim.document.scenario import Scenario, ScriptLine
+from sim.document.files import load
+from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
+from sim.explain.interchange_report import interchange_report
 from sim.run.execution import Execution, run
-from sim.run.rearranged import SystemState, cut_of, recorded_state, state_after
+from sim.run.rearranged import cut_of, recorded_state, state_at
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.interchange import (
     ColouredAction,
@@ -30,9 +27,10 @@ from sim.theory.interchange import (
     inversions,
     rearranged,
 )
+from tests.cases import each
+from tests.reference.test_verdicts import CASES
 from tests.scenarios.test_not_fifo import lai_yang
 from tests.sim.strategies import scenarios
-from tests.sim.tools import system
 from tests.tools import examples
 
 
@@ -73,12 +71,7 @@ def test_the_swaps_end_at_the_recorded_state(scenario: Scenario) -> None:
         if consistent and snapshot.completed is not None:
             white = [action for action in now if not action.is_red]
             assert now[: len(white)] == white
-            assert state_after(execution, white) == recorded_state(execution, snapshot)
-            assert state_after(execution, now) == final_state(execution)
-
-
-def final_state(execution: Execution) -> SystemState:
-    return state_after(execution, coloured_actions(execution.history, {}))
+            assert state_at(execution, snapshot) == recorded_state(execution, snapshot)
 
 
 @examples(15)
@@ -138,31 +131,7 @@ def test_very_many_swaps_are_refused_before_they_are_made(monkeypatch: pytest.Mo
         next(interchanges(row))
 
 
-class Tells(Workload):
-    """An internal event and a send, in one action."""
-
-    name = "test_tells"
-    title = "Tells"
-
-    def after_internal(self, process: Process, body: Any, out: Out) -> Any:
-        out.send("P2")
-        return "told"
-
-
-def test_the_engine_carries_out_no_part_of_an_action(monkeypatch: pytest.MonkeyPatch) -> None:
-    """P1 does two things in one step. A cut between them is no state between actions."""
-    monkeypatch.setitem(WORKLOADS._found, Tells.name, Tells)
-    execution = run(system("P1 P2", workload=Tells.name, script=(ScriptLine("P1", 1.0),)))
-    assert state_after(execution, coloured_actions(execution.history, {"P1": 2})).processes["P1"] == "told"
-    row = coloured_actions(execution.history, {"P1": 1})
-    assert len(row) == 3
-    with pytest.raises(InputError, match="step 1: the cut divides what P1 does in one step"):
-        state_after(execution, row)
-
-
-def test_the_engine_looks_at_the_deadline() -> None:
-    execution = run(library.load("hundred"))
-    row = coloured_actions(execution.history, {})
-    assert state_after(execution, row) == final_state(execution)
-    with within(Deadline(0.0)), pytest.raises(OutOfTime):
-        state_after(execution, row)
+@each("name", ["overtaking", "recorded_again_after_a_crash", "lost_after_it_was_recorded"])
+def test_cases_in_which_the_run_passes_through_the_snapshot(name: str) -> None:
+    """A bag on a channel that is not FIFO; a crash is carried out, too; what is lost later was there."""
+    assert interchange_report(run(load(CASES / f"{name}.toml")))["passes_through_snapshot"]
