@@ -83,7 +83,7 @@ PAPER = (
 CYCLES = f"{PAPER}, algorithm 2"
 FLINK = (
     "P. Carbone, S. Ewen, G. Fóra, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB "
-    "10(12), 2017, section 4"
+    "10(12), 2017"
 )
 
 

@@ -1,5 +1,5 @@
 """K. M. Chandy and L. Lamport, "Distributed Snapshots: Determining Global States of Distributed Systems",
-ACM Transactions on Computer Systems 3(1), 1985, section 3.1.
+ACM Transactions on Computer Systems 3(1), 1985, section 3.2.
 
 Marker-sending rule for a process p. p records its state; then, for each outgoing channel c, p sends
 one marker along c before it sends anything else along c.
@@ -55,7 +55,7 @@ NOT_FIRST = RuleClause(
 )
 PAPER = (
     "K. M. Chandy and L. Lamport, Distributed Snapshots: Determining Global States of Distributed Systems, ACM "
-    "Transactions on Computer Systems 3(1), 1985, section 3.1"
+    "Transactions on Computer Systems 3(1), 1985, section 3.2"
 )
 
 
@@ -81,7 +81,7 @@ class ChandyLamport(SnapshotAlgorithm):
     allows_crashes = True
     allows_recovery = True
     allows_coordinator = True
-    source = "Chandy & Lamport 1985, section 3.1"
+    source = "Chandy & Lamport 1985, section 3.2"
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "collect": COLLECT, "piggyback": PIGGYBACK, "time_to_live": TIME_TO_LIVE,
     }  # fmt: skip

@@ -3,7 +3,7 @@
 Redis saves its data in this way: it forks, and the child writes what it holds to a file ("Redis persistence",
 documentation of Redis, section on snapshotting). fork(2) of Linux copies no memory. Parent and child share all pages
 until one of them writes to a page; then this page is copied (manual page of fork(2), Notes; W. R. Stevens and
-S. A. Rago, Advanced Programming in the UNIX Environment, third edition, 2013, section 8.3).
+S. A. Rago, Advanced Programming in the UNIX Environment, third edition, 2013).
 
 1. A process that is asked to save records its state at once. The copy shares every page with the process.
 2. While the copy is saved, the process goes on. Its first write to a page that is still shared copies that page. What
@@ -46,7 +46,7 @@ SAVED = RuleClause("The copy is saved", "The process notes how many of its pages
 REDIS = 'Documentation of Redis, "Redis persistence", on snapshotting: how it works'
 FORK_2 = (
     "Linux, manual page of fork(2), Notes; W. R. Stevens and S. A. Rago, Advanced Programming in the UNIX Environment, "
-    "2013, section 8.3"
+    "2013"
 )
 
 Copied = Mapping[str, frozenset[str]]  # the memory of a process: by snapshot that is being saved, the pages copied

@@ -2,8 +2,7 @@
 
 A classic method of checkpointing, called "sync-and-stop" by J. S. Plank, "Efficient Checkpointing on MIMD
 Architectures", 1993; surveyed as "blocking coordinated checkpointing" by E. N. Elnozahy, L. Alvisi, Y.-M. Wang and
-D. B. Johnson, "A Survey of Rollback-Recovery Protocols in Message-Passing Systems", ACM Computing Surveys 34(3), 2002,
-section 3.3.
+D. B. Johnson, "A Survey of Rollback-Recovery Protocols in Message-Passing Systems", ACM Computing Surveys 34(3), 2002.
 
 1. The coordinator tells every process to pause. A paused process begins nothing: it has no internal events, and sends
    nothing of its own. It still receives, and what its program answers at once is part of the receipt.
@@ -85,7 +84,7 @@ GO_ON = RuleClause(
 )
 SURVEY = (
     "E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, A Survey of Rollback-Recovery Protocols in "
-    "Message-Passing Systems, ACM Computing Surveys 34(3), 2002, section 3.3"
+    "Message-Passing Systems, ACM Computing Surveys 34(3), 2002"
 )
 _TOLD = "{source} tells {process}{per} {content}"
 _SAID = {PAUSE: "to pause", RECORD: "to record", DONE: "that it is done", RESUME: "to go on"}
@@ -95,7 +94,7 @@ VECTORS = "F. Mattern, Algorithms for Distributed Termination Detection, Distrib
 STANDS_STILL = Formula(
     "Every process stands still for",
     "4 S + d",
-    "Elnozahy et al., 2002, section 3.3: from the order to pause, the last message on its way comes d later, and then "
+    "Elnozahy et al., 2002: from the order to pause, the last message on its way comes d later, and then "
     "four control messages follow: its report, the order to record, “done”, the order to go on",
 )
 
@@ -150,7 +149,7 @@ class StopTheWorld(SnapshotAlgorithm):
 
     name = "stop_the_world"
     title = "Stop-the-world"
-    source = "Sync-and-stop (Plank 1993); Elnozahy et al. 2002, section 3.3"
+    source = "Sync-and-stop (Plank 1993); Elnozahy et al. 2002"
     needs_fifo = False
     pauses = True
     initiators = COORDINATOR

@@ -2,7 +2,7 @@
 
 B. Randell, "System Structure for Software Fault Tolerance", IEEE Transactions on Software Engineering 1(2), 1975;
 "uncoordinated checkpointing" in E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-Recovery
-Protocols in Message-Passing Systems", ACM Computing Surveys 34(3), 2002, section 3.2.
+Protocols in Message-Passing Systems", ACM Computing Surveys 34(3), 2002.
 
 1. Each process makes its first copy when it is asked to begin, and then a copy after every so many of its own events. A
    receipt counts as one event together with what the program answers to it.
@@ -39,7 +39,7 @@ LINE = RuleClause(
 )
 SURVEY = (
     "E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, A Survey of Rollback-Recovery Protocols in "
-    "Message-Passing Systems, ACM Computing Surveys 34(3), 2002, section 3.2"
+    "Message-Passing Systems, ACM Computing Surveys 34(3), 2002"
 )
 RANDELL = (
     "B. Randell, System Structure for Software Fault Tolerance, IEEE Transactions on Software Engineering 1(2), 1975"
@@ -51,7 +51,7 @@ class Uncoordinated(SnapshotAlgorithm):
 
     name = "uncoordinated"
     title = "Uncoordinated copies"
-    source = "Randell 1975; Elnozahy et al. 2002, section 3.2"
+    source = "Randell 1975; Elnozahy et al. 2002"
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "every": Parameter("whole", 3, "own events of a process from one copy to the next", least=1),
         "first": Parameter("table", {}, "per process, the events before its second copy (default: every)", least=1),

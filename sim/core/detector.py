@@ -1,7 +1,7 @@
 """The base class of detectors: functions of a snapshot that say whether a stable property holds.
 
 A property is stable if it goes on holding once it holds. Then a snapshot answers in both directions (Chandy & Lamport
-1985, section 4.3): if the property holds in the snapshot, it holds when the snapshot ends, and ever after; if it does
+1985, section 5): if the property holds in the snapshot, it holds when the snapshot ends, and ever after; if it does
 not hold in the snapshot, it did not hold when the snapshot began.
 """
 

@@ -1,7 +1,7 @@
 """Recovery: every process goes back to its part of one snapshot, and the system begins a new life, an epoch.
 
 E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-Recovery Protocols in Message-Passing
-Systems", ACM Computing Surveys 34(3), 2002, sections 2 and 3.
+Systems", ACM Computing Surveys 34(3), 2002.
 
 1. The recovery begins: its goal is the last snapshot of which the manifest is written, else the initial state. The
    epoch is raised by one.

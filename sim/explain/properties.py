@@ -95,7 +95,7 @@ def glance_in_words(own: Property, glance: Glance) -> str:
 
 
 def theorem(answer: Answer) -> str:
-    """What follows from the answer of a snapshot (Chandy & Lamport 1985, section 4.3)."""
+    """What follows from the answer of a snapshot (Chandy & Lamport 1985, section 5)."""
     name = answer.snapshot
     if not answer.proves:
         return f"{name} is not right, so nothing follows from what it says."

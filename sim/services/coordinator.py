@@ -19,7 +19,7 @@ process gave up by itself, one could end with its part of a snapshot and another
    between the others while they take a snapshot without it.
 
 The checkpoint coordinator of Apache Flink works much like this: P. Carbone et al., "State Management in Apache Flink",
-PVLDB 10(12), 2017, section 3.
+PVLDB 10(12), 2017.
 Control messages travel outside the channels and are never lost but at a process that is down. The coordinator itself
 does not fail.
 """

@@ -17,7 +17,7 @@
 7. Copies that nobody coordinates have no manifest: each is valid as soon as it is there. A recovery goes back to their
    recovery line.
 
-P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017, section 3. The storage itself does not fail.
+P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017. The storage itself does not fail.
 """
 
 from __future__ import annotations

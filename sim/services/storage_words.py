@@ -31,7 +31,7 @@ DELETES = RuleClause(
 )
 PAPER = (
     "P. Carbone, S. Ewen, G. Fora, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB "
-    "10(12), 2017, section 3"
+    "10(12), 2017"
 )
 GOES_BACK = RuleClause(
     "Everybody goes back",
@@ -48,7 +48,7 @@ FENCES = RuleClause(
 )
 SURVEY = (
     "E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, A Survey of Rollback-Recovery Protocols in "
-    "Message-Passing Systems, ACM Computing Surveys 34(3), 2002, sections 2 and 3"
+    "Message-Passing Systems, ACM Computing Surveys 34(3), 2002"
 )
 RULES = (
     Rule("The storage", (UPLOADS, MANIFEST, DELETES), PAPER),

@@ -38,7 +38,7 @@ BEATS = RuleClause(
 )
 PAPER = (
     "P. Carbone, S. Ewen, G. Fora, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB "
-    "10(12), 2017, section 3"
+    "10(12), 2017"
 )
 RULES = (
     Rule("The coordinator", (STARTS, REPORTS, DECIDES, DISCARDS), PAPER),

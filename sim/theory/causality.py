@@ -21,7 +21,7 @@ Receipt = tuple[str, int, str, int]  # receiver, index of the receive, sender, i
 def consistent_below(frontier: Frontier, receipts: Iterable[Receipt]) -> dict[str, int]:
     """The biggest consistent cut inside `frontier`, which names every process.
 
-    It is unique, since the union of two consistent cuts is consistent (Mattern 1989, section 4). `receipts` must come
+    It is unique, since the union of two consistent cuts is consistent (Mattern 1989). `receipts` must come
     in causal order. A receive whose send is outside leaves the cut, with all later events of its process. One pass is
     enough: an event that leaves the cut is never a cause of a receive that came earlier in `receipts`.
     """

@@ -2,8 +2,8 @@
 
 B. Randell, "System Structure for Software Fault Tolerance", IEEE Transactions on Software Engineering 1(2), 1975; E. N.
 Elnozahy et al., "A Survey of Rollback-Recovery Protocols in Message-Passing Systems", ACM Computing Surveys 34(3),
-2002, section 3.2. Each process has a few copies of its state. A recovery line has one of each process, and is a
-consistent cut. There is a greatest one: the union of two consistent cuts is consistent (Mattern 1989, section 4), and
+2002. Each process has a few copies of its state. A recovery line has one of each process, and is a
+consistent cut. There is a greatest one: the union of two consistent cuts is consistent (Mattern 1989), and
 has of each process the later one of two copies. The search begins with everybody's last copy. Whoever has received a
 message that is sent outside the cut goes back to a copy from before; what it has sent since may make the next one go
 back: the domino effect.

@@ -2,9 +2,9 @@
 
 A record is followed along the surviving line (sim/theory/surviving.py) from the source that has emitted it to the end
 of its way: a sink, or the process at which it is passed on no more. The outputs that sinks give to the world outside
-are counted as well, and nothing takes these back. sim/verify/table_delivery.py computes the same from the event table.
+are counted as well, and nothing takes these back.
 
-P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017, section 4: exactly once, at least once.
+P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017: exactly once, at least once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Stable properties of a run: what each snapshot says of them, and when they became true.
 
 A property is stable if it goes on holding once it holds. Let a snapshot begin in state S0 and end in state S1, and
-record the state S* (Chandy & Lamport 1985, section 4.3). S* can be reached from S0, and S1 from S*. So if the property
+record the state S* (Chandy & Lamport 1985, section 5). S* can be reached from S0, and S1 from S*. So if the property
 holds in S*, it holds in S1; if it does not hold in S*, it does not hold in S0.
 """
 

@@ -11,7 +11,7 @@ that a snapshot has recorded when it hears that the snapshot is valid. After a r
 gone back to that it had not given (exactly once; but a recovery that is told to go back further than to the last valid
 snapshot may bring records in another order, and others have been given by then).
 
-P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017, section 4; "An Overview of End-to-End
+P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017; "An Overview of End-to-End
 Exactly-Once Processing in Apache Flink", 2018: two-phase-commit sinks.
 """
 
@@ -45,7 +45,7 @@ class Dataflow(Workload):
 
     name = "dataflow"
     title = "Dataflow"
-    source = "Carbone et al. 2015, section 3"
+    source = "Carbone et al. 2015"
     body_hint = 'a key, such as "a"'
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "records": Parameter("per_process", 0, "records that a process has to emit; with a table, those named do"),

@@ -15,7 +15,9 @@ from sim.run.as_of import as_of
 from sim.run.execution import Execution, run
 from sim.run.snapshots import COMPLETE, snapshots_of
 from sim.verify.checks import verdicts_of
+from sim.verify.delivery import delivery_of
 from tests.cases import each
+from tests.reference.delivery import delivery_from_table
 from tests.reference.generator import Drawn, executions
 from tests.reference.test_cuts import some
 from tests.reference.verdicts import Judged, verdicts_from_table
@@ -90,3 +92,10 @@ def test_with_and_without_a_recovery_the_orphan_is_the_same() -> None:
     assert [own.witness for own in told[0] if own.check == "consistency"] == [
         "message m on C13 is received inside the cut, but sent outside it"
     ]
+
+
+def test_without_a_fence_what_was_sent_before_a_rollback_counts() -> None:
+    execution = run(load(CASES / "held_and_not_fenced.toml"))
+    found = delivery_of(execution)
+    assert found is not None and found.records.duplicated == 1
+    assert found == delivery_from_table(execution.table, ["s->t"], is_transactional=False)

@@ -1,4 +1,4 @@
-"""The examples of Chandy & Lamport (1985), sections 2 to 4."""
+"""The examples of Chandy & Lamport (1985), sections 2 to 5."""
 
 from __future__ import annotations
 

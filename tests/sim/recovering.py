@@ -21,8 +21,8 @@ from sim.run.snapshots import COMPLETE, snapshots_of
 from sim.services.storage import Shelf, Storage
 from sim.verify.checks import conserved_by, verdicts_of
 from sim.verify.delivery import delivery_of
-from sim.verify.table_delivery import delivery_from_table
 from sim.workloads.dataflow import EMITTED, STOCK, TRANSACTIONAL, Dataflow
+from tests.reference.delivery import delivery_from_table
 from tests.reference.verdicts import verdicts_from_table
 from tests.sim.tools import start, system
 

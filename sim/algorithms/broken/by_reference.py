@@ -16,7 +16,7 @@ class ByReference(BrokenChandyLamport):
     name = "by_reference"
     switch = "The state is recorded by reference"
     breaks = "What is recorded is the state at the moment of recording: a copy that nothing changes afterwards."
-    said_in = f"Chandy & Lamport 1985, section 3.1; {TUTORIAL} makes a shallow copy"
+    said_in = f"Chandy & Lamport 1985, section 3.2; {TUTORIAL} makes a shallow copy"
     shown_by = "two_banks"
     order = 40
     instead = "The process keeps no copy of its state: what it does later changes what it has recorded."

@@ -17,7 +17,7 @@ class DeafInitiator(BrokenChandyLamport):
     name = "deaf_initiator"
     switch = "The initiator does not record its channels"
     breaks = "Every process records its incoming channels from its own recording on, the initiator as well."
-    said_in = f"Chandy & Lamport 1985, section 3.1; {TUTORIAL} leaves it out"
+    said_in = f"Chandy & Lamport 1985, section 3.2; {TUTORIAL} leaves it out"
     shown_by = "two_banks"
     order = 30
     instead = "A process that starts a snapshot records no channel."

@@ -14,7 +14,7 @@ class Freezes(BrokenChandyLamport):
     name = "freezes"
     switch = "The first marker freezes its channel"
     breaks = "Taking a snapshot stops nothing: every message is delivered as it would be without it."
-    said_in = f"Chandy & Lamport 1985, section 1; {DESIGN} freezes the channel"
+    said_in = f"Chandy & Lamport 1985; {DESIGN} freezes the channel"
     shown_by = "two_banks"
     needs_snapshots = True
     order = 110

@@ -18,7 +18,7 @@ class OneFlag(BrokenChandyLamport):
     name = "one_flag"
     switch = "One flag for all snapshots"
     breaks = "Each snapshot has an id, which its markers carry; a process keeps apart what it records for each."
-    said_in = f"Chandy & Lamport 1985, section 3.3; {TUTORIAL} never resets its flag"
+    said_in = f"Chandy & Lamport 1985; {TUTORIAL} never resets its flag"
     shown_by = "overlapping"
     needs_snapshots = True
     order = 70

@@ -15,7 +15,7 @@ class OutOfBand(BrokenChandyLamport):
     name = "out_of_band"
     switch = "Markers have a connection of their own"
     breaks = "A marker travels in the channel, behind every message that was sent before it."
-    said_in = f"Chandy & Lamport 1985, section 3.1; {DESIGN} sends each marker as a call of its own"
+    said_in = f"Chandy & Lamport 1985, section 3.2; {DESIGN} sends each marker as a call of its own"
     shown_by = "two_banks"
     order = 130
     broken = NOT_FIRST

@@ -18,7 +18,7 @@ class RecordsOn(BrokenChandyLamport):
     name = "records_on"
     switch = "A channel is recorded on after its marker"
     breaks = "The state of a channel ends at the marker: what comes after it was sent after the sender recorded."
-    said_in = f"Chandy & Lamport 1985, section 3.1; {DESIGN} words it so that it goes on"
+    said_in = f"Chandy & Lamport 1985, section 3.2; {DESIGN} words it so that it goes on"
     shown_by = "two_banks"
     order = 140
     broken = NOT_FIRST

@@ -15,7 +15,7 @@ from sim.core.slip import Slip
 
 TUTORIAL = "a widely read tutorial with code in Python"
 DESIGN = "a system design for snapshots as a service"
-SECTION = "Chandy & Lamport 1985, section 3.1"
+SECTION = "Chandy & Lamport 1985, section 3.2"
 
 
 class BrokenChandyLamport(Slip, ChandyLamport):

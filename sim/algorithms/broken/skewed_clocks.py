@@ -59,7 +59,7 @@ class SkewedClocks(Slip, LaiYang):
     title = "Clocks instead of markers"
     switch = "Clocks instead of markers"
     breaks = "There is no common clock: only a message can tell a process that another one has recorded."
-    said_in = "Chandy & Lamport 1985, section 1"
+    said_in = "Chandy & Lamport 1985"
     shown_by = "single_token"
     order = 100
     rules: ClassVar[tuple[Rule, ...]] = (Rule("Clocks", (AGREED, WHITE, COUNTED), "no paper: this does not work"),)

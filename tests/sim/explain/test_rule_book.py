@@ -86,7 +86,7 @@ def test_a_step_may_carry_out_two_clauses() -> None:
 
 def test_the_rule_book_is_for_json() -> None:
     sending, receiving = rule_book(run(library.load("lecture")).engine.algorithm)
-    assert sending["title"] == "Marker-sending rule" and "section 3.1" in sending["source"]
+    assert sending["title"] == "Marker-sending rule" and "section 3.2" in sending["source"]
     assert [clause["name"].rpartition(", ")[2] for clause in receiving["clauses"]] == [
         "first marker", "message before the marker", "not the first marker",
     ]  # fmt: skip

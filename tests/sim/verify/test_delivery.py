@@ -21,8 +21,8 @@ from sim.document.scenario import FaultLine, Scenario
 from sim.document.validate import validate
 from sim.run.execution import Execution, run
 from sim.verify.delivery import Counts, Delivery, delivery_of
-from sim.verify.table_delivery import delivery_from_table
 from sim.workloads.dataflow import TRANSACTIONAL
+from tests.reference.delivery import delivery_from_table
 from tests.sim.recovering import crash, dataflows, outputs
 from tests.sim.tools import rows_of, send, start, system
 from tests.tools import count_of_examples, drawn, examples
