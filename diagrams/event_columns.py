@@ -72,8 +72,9 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     internal events carry, in words). `kinds` has an entry for each of KINDS: what rows of that kind are called, and
     more words by which people look for them; None where there are no such rows.
     `gone` holds, by number of the application event, the step from which on a recovery has taken it back, and why. The
-    others of a process are numbered from 1. `copies` holds, by copy, the message of which it is one. `labels` holds, by
-    number of the application event, those labels that are more than process and index.
+    others of a process are numbered from 1. `lost` holds the messages that are lost, `adrift` those of them that are
+    lost on their way. `copies` holds, by copy, the message of which it is one. `labels` holds, by number of the
+    application event, those labels that are more than process and index.
     `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
     `position` gives an event's, `positions` each step's.
     """
@@ -102,6 +103,7 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
         "snapshots": snapshots,
         "bodies": bodies,
         "lost": sorted(number for number in execution.history.lost if number is not None),
+        "adrift": sorted(execution.order.adrift),
         "gone": _gone(execution, events),
         "copies": dict(_copies(execution)),
         "labels": labels,

@@ -20,6 +20,7 @@ from diagrams.view import View
 from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
+from sim.core.model import COPIED
 from sim.run.execution import once
 from sim.run.snapshots import Snapshot
 from sim.theory import lattice as theory
@@ -27,6 +28,7 @@ from sim.theory.lattice import Modality, TooManyCuts, frontiers
 from sim.theory.lattice_parts import around, between
 from sim.theory.positions import Cut, Order
 
+LOSS, COPY = "×", "+"  # after the numbers of a cut
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
 MOST_WRITTEN = 12  # processes of a cut that is written out
@@ -97,8 +99,9 @@ class Lattice:
         return {cut: number for number, cut in enumerate(self.cuts)}
 
     def written(self, cut: Cut) -> str:
-        """A cut as in a link: in a window of a foreign log, with the log's numbers."""
-        return written(self.events.numbers(cut))
+        """A cut as in a link (in a window of a log with its numbers), and a sign for each loss and copy inside."""
+        inside = self.order.environment(cut)
+        return written(self.events.numbers(cut)) + "".join(COPY if own.kind == COPIED else LOSS for own in inside)
 
     def state_at(self, step: int) -> Cut:
         """The cut of the run after `step`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from diagrams.cut_counts import in_words
-from diagrams.lattice import Lattice, Mark, written
+from diagrams.lattice import COPY, LOSS, Lattice, Mark, written
 from sim.explain.words import counted
 from sim.theory.lattice import Modality
 from sim.theory.positions import Cut
@@ -43,8 +43,11 @@ def _part(lattice: Lattice) -> str:
 def _orders(lattice: Lattice) -> str:
     orders = lattice.orders
     told = "too many to count" if orders is None else in_words(orders)
+    more, order = "one event more", lattice.order
+    if len(order.lines) > len(order.processes):
+        more += f", or one message lost ({LOSS}) or copied ({COPY}) on its way"
     return (
-        "Each dot is a consistent cut, and a line up from it is one event more. Every way from the empty cut to the "
+        f"Each dot is a consistent cut, and a line up from it is {more}. Every way from the empty cut to the "
         f"full one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
         "The wide line is what did happen."
     )
@@ -128,4 +131,4 @@ def cut_in_words(lattice: Lattice, cut: Cut) -> str:
         f"{name} up to {of[name][inside - 1].label}" if inside else f"{name} nothing"
         for name, inside in zip(lattice.order.processes[:MOST_NAMED], frontier, strict=False)
     ]
-    return ", ".join([*told, "…"] if len(cut) > MOST_NAMED else told)
+    return ", ".join([*told, "…"] if len(frontier) > MOST_NAMED else told)

@@ -147,10 +147,10 @@ def real_states(execution: Execution) -> Iterator[tuple[int, tuple[States, Conte
 
 
 def _real(state: State, execution: Execution) -> tuple[States, Contents]:
-    """The states of all processes and the contents of all channels at one moment."""
+    """The states of all processes that are up and the contents of all channels at one moment."""
     engine = execution.engine
     queues = {own.name: [message.body for message in engine.messages_in(state, own)] for own in engine.channels}
-    return {process.name: process.state for process in state.processes}, queues
+    return {process.name: process.state for process in state.processes if process.alive}, queues
 
 
 def _glances(execution: Execution, detector: Detector) -> Iterator[Glance]:
@@ -163,7 +163,8 @@ def _glances(execution: Execution, detector: Detector) -> Iterator[Glance]:
             continue
         processes = execution.scenario.processes
         cut = execution.order.at([inside.get(process, 0) for process in processes])
-        states = {process: at_cuts.state(process, count) for process, count in zip(processes, cut, strict=False)}
+        there = ((process, at_cuts.state(process, count)) for process, count in zip(processes, cut, strict=False))
+        states = {process: state for process, state in there if state is not None}
         contents = {name: [flight.body for flight in at_cuts.in_channel(name, cut)] for name in at_cuts.sent_on}
         whole = detector.look(states, contents) if history.is_consistent(inside) else None
         at = max((history.of[process][count - 1].step for process, count in inside.items() if count), default=0)

@@ -5,10 +5,12 @@ The runs are drawn first and go to one call of the browser's module.
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from operator import ge, le
 from typing import Any
 
 import pytest
@@ -27,7 +29,9 @@ from sim.run.execution import Execution, Flight, run
 from sim.run.fifo import due
 from sim.run.references import references
 from sim.theory.causality import History
+from sim.theory.lattice import lattice, top
 from tests.javascript import IN_BOTH
+from tests.reference.generator import executions
 from tests.sim.rule_books import Barrier
 from tests.sim.strategies import scenarios
 from tests.tools import count_of_examples, drawn
@@ -189,6 +193,35 @@ def test_cuts(run_module: Callable[..., Any]) -> None:
         holding += bool(told["channels"])
         conserving += bool(told["amounts"])
     assert min(inconsistent, holding, conserving) > RUNS / 20
+
+
+NEAREST = """({ Cuts, Events }, asked) => asked.map(([scene, frontier]) => {
+    const cuts = new Cuts(new Events(scene));
+    const held = cuts.read(cuts.written(frontier));
+    const adrift = cuts.perhapsLost(held).map(({ id }) => id);
+    return { held, below: cuts.below(held), above: cuts.above(held), adrift };
+})"""
+
+
+@pytest.mark.slow
+def test_cuts_lie_between_steps_where_any_features_meet(run_module: Callable[..., Any]) -> None:
+    """The cut that is held of one that a link says, and the nearest consistent ones: those of the lattice."""
+    drawn_ones = (own.execution for own in executions(500, 80) if own.execution is not None)
+    draw, asked = random.Random(4), [own for own in drawn_ones if not own.order.unsent(top(own.order))]
+    frontiers = [[draw.randint(0, len(own)) for own in each.history.of.values()] for each in asked]
+    given = [[scene_of(each), frontier] for each, frontier in zip(asked, frontiers, strict=True)]
+    for execution, frontier, told in zip(asked, frontiers, run_module(NEAREST, CUT_MODULES, given), strict=True):
+        order = execution.order
+        held = order.inside(order.at(frontier))
+        consistent = {order.inside(cut) for cut in lattice(order)}
+        below = [own for own in consistent if all(map(le, own, held))]
+        above = [own for own in consistent if all(map(ge, own, held))]
+        assert told["held"] == list(held)
+        assert told["below"] == [max(own) for own in zip(*below, strict=True)]
+        assert told["above"] == [min(own) for own in zip(*above, strict=True)]
+        flights = (execution.flights[message] for message in order.adrift)
+        sent = dict(zip(order.processes, held, strict=True))
+        assert told["adrift"] == [own.id for own in flights if (own.send.index or 0) <= sent[own.send.process]]
 
 
 READING = """({ Cuts, Events }, scene, texts) => {

@@ -108,7 +108,12 @@ export class HeldCut extends CutHandles {
     const positions = scene.steps.slice(scene.first ? 0 : 1).map(({ position }) => position);
     const stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
     this.stops = stops.map((own, lane) => own.filter(({ count }) => !count || this.cuts.lastPart(lane, count) === count));
-    for (const [lane, own] of this.stops.entries()) for (const stop of own) stop.number = this.cuts.number(lane, stop.count);
+    for (const [lane, own] of this.stops.entries()) {
+      for (const stop of own) {
+        stop.number = this.cuts.number(lane, stop.count);
+        stop.together = stop.count && !scene.log ? stop.count - this.cuts.firstPart(lane, stop.count) + 1 : 1;
+      }
+    }
     this.moved = null;
     this.makeHandles();
   }

@@ -73,7 +73,7 @@ export class CutView {
     this.verdict.dataset.holds = this.why.dataset.holds = String(holds);
     setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
     this.showWhy(violations);
-    this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier));
+    this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier), cuts.perhapsLost(frontier));
     this.showAmounts(frontier);
     this.showInside(frontier);
   }
@@ -99,8 +99,11 @@ export class CutView {
     return this.names.get(id) ?? ends();
   }
 
-  /** @param found the messages of the run by channel number; @param waiting those of a log that came before its window */
-  showChannels(found, waiting) {
+  /**
+   * @param found the messages of the run by channel number; @param waiting those of a log that came before its window;
+   * @param perhaps those that are lost on their way: nobody knows whether the cut lies before that
+   */
+  showChannels(found, waiting, perhaps) {
     const { log, channels, events } = this.scene;
     const held = new Map([...waiting].map(([name, own]) => [name, { ...own, names: [...own.names] }]));
     for (const [channel, messages] of found) {
@@ -108,6 +111,11 @@ export class CutView {
       if (log?.unknown[name]) continue;
       if (!held.has(name)) held.set(name, { caption: this.captions[channel], names: [], more: 0 });
       held.get(name).names.push(...messages.map((message) => this.nameOf(message)));
+    }
+    for (const message of perhaps) {
+      const { name } = events.channels[message.channel];
+      if (!held.has(name)) held.set(name, { caption: this.captions[message.channel], names: [], more: 0 });
+      held.get(name).names.push(`${this.nameOf(message)} (on its way, or lost already)`);
     }
     const told = ({ caption, names, more }) => `${caption} = <${[...names, ...(more ? [`${more} more`] : [])].join(", ")}>`;
     const lines = [...held.values()].slice(0, MOST_LISTED).map(told);
@@ -127,7 +135,7 @@ export class CutView {
     const { processes } = this.scene;
     const shown = processes.slice(0, MOST_LISTED);
     const { events } = this.explorer;
-    const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane], this.held.cuts.number(lane, frontier[lane]))]);
+    const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane], this.held)]);
     if (processes.length > shown.length) words.push(["…", `and ${processes.length - shown.length} more processes`]);
     refill(this.inside, JSON.stringify(words), () => words.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
   }
@@ -150,9 +158,10 @@ function othersThatHold(more) {
 }
 
 /** "3 events, up to H". */
-function insideInWords(events, lane, inside, number) {
-  const stop = { number, label: inside ? events.label(events.nth(lane, inside)) : "" };
-  return countedEvents([stop], 0);
+function insideInWords(events, lane, inside, { cuts, stops }) {
+  const { together } = stops[lane].find(({ count }) => count === inside) ?? {};
+  const label = inside ? events.label(events.nth(lane, inside)) : "";
+  return countedEvents([{ number: cuts.number(lane, inside), label, together }], 0);
 }
 
 /** What a log says of the other channels, and what it does not say. */

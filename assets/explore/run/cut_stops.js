@@ -30,10 +30,11 @@ export function stopsOf(scene, events, positions, positionOf, byStep = false) {
   return found;
 }
 
-/** The events before a stop: "3 events, up to H". */
+/** The events before a stop: "3 events, up to H"; "4 events, up to m; the last 2 are one step". */
 export function countedEvents(stops, stop) {
   if (stop == null) return "nothing, never";
-  const { count, number = count, label } = stops[stop] ?? stops[0];
-  const last = label ? `, up to ${label}` : ", all before these rows";
+  const { count, number = count, label, together = 1 } = stops[stop] ?? stops[0];
+  const step = together > 1 ? `; the last ${together} are one step` : "";
+  const last = label ? `, up to ${label}${step}` : ", all before these rows";
   return number ? `${number.toLocaleString("en")} ${number > 1 ? "events" : "event"}${last}` : "no event";
 }

@@ -38,9 +38,14 @@ export class Cuts {
     return found;
   }
 
+  /** The messages that are sent inside and lost on their way: at this cut already, or later. */
+  perhapsLost(frontier) {
+    return this.messages.filter(({ isAdrift, source, sent }) => isAdrift && sent <= frontier[source]);
+  }
+
   /** The biggest consistent cut inside: a receive whose send is outside leaves the cut, with all that follows on its process. */
   below(frontier) {
-    const inside = [...frontier];
+    const inside = this.between(frontier);
     for (const { source, target, sent, received } of this.receipts) {
       if (sent > inside[source] && received <= inside[target]) inside[target] = this.firstPart(target, received) - 1;
     }
@@ -49,7 +54,7 @@ export class Cuts {
 
   /** The smallest consistent cut around: the send of every message that is received inside joins it. */
   above(frontier) {
-    const inside = [...frontier];
+    const inside = frontier.map((count, lane) => (count ? this.lastPart(lane, count) : 0));
     for (let last = this.receipts.length - 1; last >= 0; last -= 1) {
       const { source, target, sent, received } = this.receipts[last];
       if (received <= inside[target]) inside[source] = Math.max(inside[source], this.lastPart(source, sent));
@@ -70,16 +75,29 @@ export class Cuts {
     for (let at = events.firstFrom(step + 1) - 1; at >= 0; at -= 1) {
       if (!events.isGone(at)) inside[events.lane[at]] = Math.max(inside[events.lane[at]], events.index[at]);
     }
-    return inside.map((count, lane) => (count && this.lastPart(lane, count) > count ? this.firstPart(lane, count) - 1 : count));
+    return this.between(inside);
   }
 
-  /** The index of the first and of the last part of the event with an index: in a run of ours each is one part. */
+  /** The last cut inside that lies between steps: a process receives and answers in one. */
+  between(frontier) {
+    return frontier.map((count, lane) => (count && this.lastPart(lane, count) > count ? this.firstPart(lane, count) - 1 : count));
+  }
+
+  /** The index of the first and of the last event of the step that an event is part of. */
   firstPart(lane, index) {
-    return index;
+    let first = index;
+    while (first > 1 && this.stepOf(lane, first - 1) === this.stepOf(lane, index)) first -= 1;
+    return first;
   }
 
   lastPart(lane, index) {
-    return index;
+    let last = index;
+    while (last < this.total[lane] && this.stepOf(lane, last + 1) === this.stepOf(lane, index)) last += 1;
+    return last;
+  }
+
+  stepOf(lane, index) {
+    return this.events.step[this.events.nth(lane, index)];
   }
 
   /** How people count the events inside, of which there are so many in the columns. */
@@ -111,7 +129,7 @@ export class Cuts {
     const parts = (text ?? "").split(".");
     const frontier = parts.map(Number);
     const isOne = parts.length === this.total.length && parts.every((part) => /^\d{1,9}$/.test(part));
-    return isOne && frontier.every((inside, lane) => inside <= this.total[lane]) ? frontier : null;
+    return isOne && frontier.every((inside, lane) => inside <= this.total[lane]) ? this.between(frontier) : null;
   }
 }
 
@@ -119,7 +137,7 @@ function messagesOf(events) {
   const { lane, kind, index, row, rows } = events;
   const found = [];
   const byId = new Map();
-  const lost = new Set(events.columns.lost);
+  const [lost, adrift] = [new Set(events.columns.lost), new Set(events.columns.adrift)];
   const copiesOf = new Map();
   for (const [copy, id] of Object.entries(events.columns.copies)) copiesOf.set(id, [...(copiesOf.get(id) ?? []), Number(copy)]);
   for (let at = 0; at < events.count; at += 1) {
@@ -127,7 +145,7 @@ function messagesOf(events) {
     const id = events.message[at];
     if (kind[at] === SENT) {
       for (const own of [id, ...(copiesOf.get(id) ?? [])]) {
-        const message = { id: own, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isLost: lost.has(own) };
+        const message = { id: own, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isLost: lost.has(own), isAdrift: adrift.has(own) };
         found.push(message);
         byId.set(own, message);
       }
