@@ -51,8 +51,7 @@ class Meaning:
     """What the event table of a scenario means, up to row number `end`."""
 
     def __init__(self, scenario: Scenario, table: Iterable[Event], end: float = math.inf) -> None:
-        self.scenario, self.engine = scenario, scenario.engine()
-        self.processes = scenario.processes
+        self.scenario, self.processes = scenario, scenario.processes
         self.table = [row for row in table if row.row < end]
         self.at = {row.row: row for row in self.table}
         self.kept = [row for row in self.table if not self._is_taken_back(row)]
@@ -242,7 +241,7 @@ class Meaning:
     @cached_property
     def _states(self) -> dict[int, dict[str, Any]]:
         """The states of all processes after each step; None: it is down or absent."""
-        initial = self.engine.initial()
+        initial = self.scenario.engine().initial()
         found = {0: {own.name: own.state if own.alive else None for own in initial.processes}}
         for step in run(self.scenario).replay():
             found[step.number] = {own.name: own.state if own.alive else None for own in step.state.processes}
@@ -254,11 +253,15 @@ class Meaning:
         for name, line in self.lines.items():
             step = max((own.step for own in line if own in cut), default=0)
             processes[name] = self._states[step][name]
-        channels: dict[str, list[str]] = {channel.name: [] for channel in self.engine.channels}
+        return SystemState(processes, self.channels_at(cut))
+
+    def channels_at(self, cut: Cut) -> dict[str, list[str]]:
+        """The bodies in every channel at a cut, as JSON."""
+        channels: dict[str, list[str]] = {channel.name: [] for channel in self.scenario.channels}
         for message in self.between(cut):
             row = self.sends[message]
             channels[row.channel or ""].append(row.body or "null")
-        return SystemState(processes, {name: self.ordered(name, own) for name, own in channels.items()})
+        return {name: self.ordered(name, own) for name, own in channels.items()}
 
     def between(self, cut: Cut) -> list[int]:
         """The messages in channels at a cut, in the order of sending: sent or copied, and not received nor lost."""
@@ -268,7 +271,7 @@ class Meaning:
 
     def ordered(self, channel: str, bodies: list[str]) -> list[str]:
         """What a channel holds: in the order of sending, or as a bag, sorted, where it is not FIFO."""
-        is_fifo = next(own.fifo for own in self.engine.channels if own.name == channel)
+        is_fifo = next(own.fifo for own in self.scenario.channels if own.name == channel)
         return bodies if is_fifo else sorted(bodies)
 
     def placings(self, positions: Cut) -> Iterator[Cut]:

@@ -159,7 +159,7 @@ class Judged:
     def right(self) -> list[Cut]:
         """The placings at which the recorded channels are those of the cut."""
         recorded = {name: self.recorded(name) for name in self.channels}
-        states = ((cut, self.meaning.state_at(cut).channels) for cut in self.placed)
+        states = ((cut, self.meaning.channels_at(cut)) for cut in self.placed)
         return [cut for cut, found in states if all(found[name] == own for name, own in recorded.items())]
 
     def recorded(self, channel: str) -> list[str]:
