@@ -157,6 +157,11 @@ class Order:
         """Whether every cause of a position inside is inside too."""
         return all(_is_within(self.clocks[line][count - 1], cut) for line, count in enumerate(cut) if count)
 
+    def early(self, cut: Cut) -> str:
+        """A process that has a position inside of which a cause is outside ("": there is none)."""
+        own = zip(self.processes, self.clocks, cut, strict=False)
+        return next((name for name, clocks, count in own if count and not _is_within(clocks[count - 1], cut)), "")
+
     def inside(self, cut: Cut) -> tuple[int, ...]:
         """The number of application events inside, by process."""
         return tuple(own[count - 1].inside if count else 0 for own, count in self._of_processes(cut))

@@ -157,7 +157,11 @@ def _consistency(judged: _Judged) -> Witness:
     if judged.order.is_consistent(judged.then.cut):
         return None
     orphans = judged.order.orphans(judged.then.cut)
-    message = (orphans or judged.order.unsent(judged.then.cut))[0]
+    messages = orphans or judged.order.unsent(judged.then.cut)
+    if not messages:  # only a departure follows what is no message to its process
+        early = judged.order.early(judged.then.cut)
+        return f"{early} leaves inside the cut, but a message from or to it is sent outside it before"
+    message = messages[0]
     flight = judged.execution.flights[message]
     end = "received" if message in judged.order.receipts else "lost on arrival"
     where = "sent outside it" if orphans else "a recovery has taken its sending back"

@@ -80,7 +80,7 @@ class _Drawing:
         """A scenario, not yet looked at."""
         draw = self.draw
         self.names = NAMES[: draw.choice((2, 2, 3, 3, 4))]
-        algorithm = self.one("algorithm", tuple(ALGORITHMS))
+        algorithm = self.one("algorithm", (*ALGORITHMS, *["chandy_lamport"] * 4))  # which allows most faults
         rules = ALGORITHMS[algorithm]
         topology = self._topology("dag" if rules.initiators == SOURCES and draw.random() < 0.5 else "")
         is_raw = self.may("raw network", 0.25)
@@ -99,6 +99,8 @@ class _Drawing:
             changes |= {"not_fifo": self._not_fifo(channels), "faults": self._faults(channels, changes["script"])}
             changes["delays"] = self._delays(channels)
         changes |= self._services(rules)
+        if rules.needs_fifo and (is_raw or changes.get("not_fifo")) and self.may("FIFO is broken", 0.7):
+            changes["breaks"] = ("fifo",)
         return replace(scenario, **changes), frozenset(self.features)
 
     def _topology(self, kind: str) -> Topology:
@@ -202,9 +204,12 @@ class _Drawing:
             if self.may("join again", 0.5):
                 found.append(FaultLine("join", self.names[-1], at=at + self.draw.randint(2, 6)))
         for kind in ("lose", "copy"):
-            if self.may(kind, 0.2):
+            if self.may(kind, 0.3):
                 channel, ordinal = self.draw.choice(channels), self.draw.randint(1, 2)
                 reference = MessageReference(None, channel, "app", None, ordinal)
+                labels = [line.label for line in script if line.to is not None]
+                if labels and self.draw.random() < 0.8:
+                    reference = MessageReference(label=self.draw.choice(labels))
                 found.append(FaultLine(kind, message=reference, at=float(self.draw.choice((0, 5, 10)))))
         if self.may("sever", 0.12):
             severed = (self.draw.choice(channels),)

@@ -75,6 +75,7 @@ RIGHT: dict[str, dict[str, bool | None]] = {
     "overtaking": {"channel_states": True, "conservation": True},
     "left_and_joined": {"completion": True, "consistency": True, "channel_states": True},
     "left_before_its_marker_came": {"completion": False},
+    "left_too_early": {"completion": False, "consistency": False},
 }
 
 
