@@ -83,14 +83,14 @@ class _Drawing:
         algorithm = self.one("algorithm", (*ALGORITHMS, *["chandy_lamport"] * 4))  # which allows most faults
         rules = ALGORITHMS[algorithm]
         topology = self._topology("dag" if rules.initiators == SOURCES and draw.random() < 0.5 else "")
-        is_raw = self.may("raw network", 0.25)
+        is_raw = self.may("raw network", 0.35)
         self.workload = self.one("workload", WORKLOADS)
         scenario = Scenario(
             name=f"drawn-{number}", title=f"drawn {number}", processes=self.names, topology=topology,
             network=Network("raw") if is_raw else Network(), seed=number, algorithm=algorithm,
             algorithm_parameters=self._parameters(rules.parameters), workload=self.workload,
             parameters=self._workload(), scheduler=SchedulerChoice("random" if draw.random() < 0.15 else "timed"),
-            absent=self.names[-1:] if self.may("absent at first", 0.15) else (),
+            absent=self.names[-1:] if self.may("absent at first", 0.25) else (),
             delay=self._delay(), marker_delay=self._delay(), control_delay=self._delay(),
         )  # fmt: skip
         channels = [own.name for own in scenario.channels]
