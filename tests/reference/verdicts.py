@@ -67,7 +67,9 @@ class Judged:
         return self.after
 
     def _is_complete(self, end: int) -> bool:
-        """Whether everything is there before a row, and no part of it was lost."""
+        """Whether everything is there before a row, and no part of it was lost or given up."""
+        if any(row.kind == "snapshot_aborted" and row.row < end for row in self.all_rows):
+            return False
         parts = {name: self._part(name, end) for name in self.members}
         if not all(parts.values()) or not parts or self.is_torn(end):
             return False
