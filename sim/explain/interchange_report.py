@@ -8,6 +8,7 @@ from typing import Any
 from sim.core.errors import InputError
 from sim.core.notation import message_sent
 from sim.explain.words import counted
+from sim.run.as_of import as_of
 from sim.run.execution import Execution
 from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_at
 from sim.theory.interchange import TooManySwaps, coloured_actions, forbidden, interchanges, inversions, rearranged
@@ -29,7 +30,9 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
         raise InputError(execution.scenario.at(f"{chosen.id}: {problem}; take a shorter run")) from None
     end = rearranged(row, places)
     against = next(iter(forbidden(row)), None)
-    is_met = not inversions(end) and state_at(execution, chosen) == recorded_state(execution, chosen)
+    cut = as_of(execution, chosen).cut_in(execution.order)
+    is_met = not inversions(end) and execution.order.is_consistent(cut)
+    is_met = is_met and state_at(execution, chosen) == recorded_state(execution, chosen)
     return {
         "snapshot": chosen.id,
         "inversions": inversions(row),
@@ -57,4 +60,7 @@ def interchange_in_words(report: Mapping[str, Any]) -> Iterator[str]:
     elif report["passes_through_snapshot"]:
         yield "between the last white and the first red action the system is in the very state that was recorded"
     else:
-        yield "no state of the rearranged run is the recorded one: what was recorded in the channels is wrong"
+        yield (
+            "no state of the rearranged run is the recorded one: what was recorded in the channels is wrong, or a "
+            "message that was lost on arrival inside was sent outside"
+        )
