@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from diagrams.cut_counts import in_words
-from diagrams.lattice import COPY, LOSS, Lattice, Mark, written
+from diagrams.lattice import COPY, LOSS, Lattice, Mark
 from sim.explain.words import counted
 from sim.theory.lattice import Modality
 from sim.theory.positions import Cut
@@ -66,18 +66,20 @@ def _snapshot(lattice: Lattice, name: str) -> str:
     cut = states.get("recorded")
     if cut is None:
         return f"{name} has no state in the lattice: not every process has recorded."
+    recorded = f"{name} recorded {lattice.written(cut)}."
     if not lattice.is_consistent(cut):
-        return f"{name} recorded {written(cut)}. This cut is not consistent, so the lattice does not hold it."
+        return f"{recorded} This cut is not consistent, so the lattice does not hold it."
     if any(own == cut for _, own in lattice.own):
-        return f"{name} recorded {written(cut)}. The run went through this state."
-    return f"{name} recorded {written(cut)}. The run was never in this state, but it could have been.{_way(states)}"
+        return f"{recorded} The run went through this state."
+    return f"{recorded} The run was never in this state, but it could have been.{_way(lattice, states)}"
 
 
-def _way(states: dict[str, Cut]) -> str:
+def _way(lattice: Lattice, states: dict[str, Cut]) -> str:
     """How far a recorded state is from where the snapshot began and ended."""
     if "ends" not in states:
         return ""
-    before, after = (abs(sum(states["recorded"]) - sum(states[role])) for role in ("begins", "ends"))
+    inside = {role: sum(lattice.order.inside(cut)) for role, cut in states.items()}
+    before, after = (abs(inside["recorded"] - inside[role]) for role in ("begins", "ends"))
     return (
         f" {counted(before, 'event')} lead{'s' * (before == 1)} to it from the state in which the snapshot began, and "
         f"{counted(after, 'event')} from it to the one in which it ended: Dijkstra's S0, SSS and S1."

@@ -11,6 +11,7 @@ from typing import Any
 
 from sim.core.log import to_json
 from sim.core.model import CONTROL_SEND, MARKER_SEND, NOTED, Event
+from sim.run.as_of import as_of
 from sim.run.costs import Costs, costs_of, lateness, without_snapshots
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
@@ -57,8 +58,8 @@ def _is_consistent(execution: Execution, name: str | None) -> bool | None:
     (snapshot,) = (own for own in snapshots_of(execution) if own.id == name)
     if any(process not in snapshot.local for process in snapshot.members):
         return None
-    history = execution.history
-    return history.is_consistent(history.with_causes_elsewhere(snapshot.frontier))
+    then = as_of(execution, snapshot)
+    return then.order.is_consistent(then.cut)
 
 
 def _copied(execution: Execution, rows: Sequence[Event]) -> int | None:

@@ -96,14 +96,6 @@ class History:
         last = (self.clocks[name, count] for name, count in zip(self.processes, limit, strict=True) if count)
         return all(known <= inside for clock in last for known, inside in zip(clock, limit, strict=True))
 
-    def with_causes_elsewhere(self, frontier: Frontier) -> dict[str, int]:
-        """`frontier`, and for each process that it leaves out the number of its events that are causes of those inside.
-
-        So a cut through some of the processes becomes one through all of them.
-        """
-        last = [self.clocks[name, count] for name, count in frontier.items() if count]
-        return {name: frontier.get(name, max((c[self.rank[name]] for c in last), default=0)) for name in self.processes}
-
     def violations(self, frontier: Frontier) -> list[int]:
         """The messages (by id) that are received inside and sent outside."""
         return sorted(

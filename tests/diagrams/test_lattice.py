@@ -98,6 +98,13 @@ def test_a_cut_that_markers_overtaken_by_k_have_spoiled_is_not_in_the_lattice() 
     assert snapshots(lattice) == ["S1 recorded 2.3.3. This cut is not consistent, so the lattice does not hold it."]
 
 
+def test_losses_and_copies_on_their_way_are_signs_after_the_numbers_of_a_cut() -> None:
+    lattice = of("lost_and_copied")
+    assert {"1.1", "1.1+", "1.1×", "1.1+×"} <= {lattice.written(cut) for cut in lattice.cuts}
+    assert snapshots(lattice)[0].startswith("S1 recorded 1.2+. ")
+    assert "or one message lost (×) or copied (+) on its way" in summary(lattice)[1]
+
+
 def test_a_snapshot_that_is_not_done_says_so() -> None:
     lattice = edited(*({"do": "hold", "message": marker(channel)} for channel in ("P1->P2", "P3->P2")))
     assert list(states(lattice)) == ["begins"]
