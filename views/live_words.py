@@ -49,6 +49,7 @@ class _Story:
         self._kind = ""  # of these
         self._ended: list[str] = []  # processes that have ended and are not back
         self._recorded: dict[str, list[str]] = {}  # by snapshot: who has recorded its state
+        self._failed: set[str] = set()  # snapshots; a process that has not heard of it may still record its state
 
     def take(self, at: float, row: list[Any]) -> None:
         """Something has happened."""
@@ -63,12 +64,13 @@ class _Story:
             why = f"{_have(self._ended, 'ended')}, so e" if self._ended else "E"
             self._ended = []
             self._tell(at, f"{why}verybody goes back to {snapshot or 'the beginning'}")
-        elif kind == RECORD:
+        elif kind == RECORD and snapshot not in self._failed:
             own = self._recorded.setdefault(snapshot, [])
             own.append(process)
             what = "its state" if len(own) == 1 else "their states"
             self._tell(at, f"{_have(own, 'recorded')} {what} for {snapshot}")
         elif kind == DECISION and body["outcome"] != "complete":
+            self._failed.add(snapshot)
             if body["reason"] == ROLLED_BACK and "goes back to" in self.words:
                 self.words += f". {snapshot} has failed by that"
             else:

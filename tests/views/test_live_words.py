@@ -32,6 +32,15 @@ def failed(reason: str):
             [row("crash", "P2"), row("recovery"), failed("the system is rolled back")],
             "P2 has ended, so everybody goes back to the beginning. snap-0002 has failed by that.",
         ),
+        (
+            [
+                row("crash", "P2"),
+                row("recovery"),
+                failed("the system is rolled back"),
+                row("record", "P3", snapshot=SNAPSHOT),
+            ],
+            "P2 has ended, so everybody goes back to the beginning. snap-0002 has failed by that.",
+        ),
         ([failed("P2 started again")], "snap-0002 has failed: P2 started again."),
         ([row("down", channel="P1->P2")], "P1->P2 is severed: what is sent on it waits."),
         (
