@@ -9,7 +9,6 @@ checked without Spark is checked first. All raise InputError, in one sentence, f
 from __future__ import annotations
 
 import secrets
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
@@ -22,9 +21,10 @@ from pipeline import formats
 from pipeline.cuts.audits import Audit
 from pipeline.cuts.audits import audit as judge_cuts
 from pipeline.cuts.cut_lines import slices_of
-from pipeline.cuts.cut_sources import SNAPSHOT_COLUMNS, from_file, from_snapshots
+from pipeline.cuts.cut_sources import from_file
 from pipeline.cuts.event_columns import DECIDE, row_groups
 from pipeline.cuts.random_cuts import AtRandom
+from pipeline.cuts.snapshot_cuts import OfSnapshots
 from pipeline.cuts.tasks import tasks_of
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import OPTIONS, Grid
@@ -165,7 +165,7 @@ def audit(
         raise InputError(f"--random {random}: ask for 1 to {MOST_RANDOM} cuts of each run")
 
     groups = row_groups(store, DECIDE)
-    wanted: pyarrow.Table | AtRandom | None = None
+    wanted: pyarrow.Table | AtRandom | OfSnapshots = OfSnapshots()
     if cuts is not None:
         wanted = from_file(Path(cuts))
         for part in slices_of(wanted):  # raises InputError for cuts that make no sense, and for missing runs
@@ -173,18 +173,7 @@ def audit(
     elif random is not None:
         wanted = AtRandom(random, seed)
     with borrowed(session) as spark:
-        return ask(lambda spark: _judged(spark, store, wanted, progress), spark)
-
-
-def _judged(spark: SparkSession, store: Store, wanted: pyarrow.Table | AtRandom | None, progress: Progress) -> Audit:
-    """What the audit of the cuts that are asked for has found; None: of those of the snapshots."""
-    if wanted is not None:
-        return judge_cuts(spark, store, wanted, progress)
-    check_reach(spark, store.place)  # workers read the events
-    cuts, left_out = from_snapshots(store.read(spark, "events", SNAPSHOT_COLUMNS))
-    if left_out:
-        print(f"{left_out} snapshots were left out: not every process recorded", file=sys.stderr)
-    return judge_cuts(spark, store, cuts, progress)
+        return ask(lambda spark: judge_cuts(spark, store, wanted, progress), spark)
 
 
 def summarize(folder: Path | str, *, session: SparkSession | None = None) -> Store:

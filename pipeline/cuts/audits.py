@@ -5,7 +5,8 @@ pipeline.cuts.crossings). The driver reads the cuts and the statistics of the ev
 tasks (pipeline.cuts.tasks). A worker reads the few columns it needs of the row groups of its runs, judges its cuts, and
 writes a part of both tables (pipeline.cuts.judging). No event leaves a worker, and no two workers have to agree.
 
-In tables with recoveries the audit sees the surviving line: pipeline.cuts.surviving has the rule.
+In tables with recoveries the audit sees the surviving line; with losses and copies it sees where messages leave their
+channels: pipeline.cuts.ways has the rules.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pipeline.cuts.cut_lines import slices_of
 from pipeline.cuts.event_columns import DECIDE, RowGroup, batches, row_groups, texts_of
 from pipeline.cuts.judging import FOUND_TYPES, judge
 from pipeline.cuts.random_cuts import AtRandom
+from pipeline.cuts.snapshot_cuts import OfSnapshots
 from pipeline.cuts.tasks import DrawnTask, Task, Unknown, drawn_tasks_of, no_events, tasks_of
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.kinds import kind_of
@@ -33,7 +35,7 @@ from pipeline.store.tables import Replacement, Written
 from sim.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 UNSORTED = "the events are not sorted by run: the audit is right, and quicker where they are"
 
@@ -44,19 +46,22 @@ class Audit(NamedTuple):
     """Counts of an audit: cuts, inconsistent cuts, and messages found in channels.
 
     `first` is the first inconsistent cut: (run_id, cut_id, message_id of the witness); None if all are consistent.
-    `is_sorted` tells whether the events are sorted by run, which makes an audit quicker.
+    `left_out` snapshots are not judged, for not every process of their runs has recorded. `is_sorted` tells whether the
+    events are sorted by run, which makes an audit quicker.
     """
 
     cuts: int
     inconsistent: int
     messages: int
     first: tuple[int, str, int] | None
+    left_out: int = 0
     is_sorted: bool = True
 
 
-def audit(
-    spark: SparkSession, store: Store, cuts: pyarrow.Table | DataFrame | AtRandom, progress: Progress = silent
-) -> Audit:
+Wanted = AtRandom | OfSnapshots  # cuts that the workers draw or find
+
+
+def audit(spark: SparkSession, store: Store, cuts: pyarrow.Table | Wanted, progress: Progress = silent) -> Audit:
     """Writes the tables audits and channels for `cuts` (CUT_TYPES); they replace earlier ones.
 
     A process missing from a cut has no event inside; an index beyond its last event means all its events. `progress`
@@ -74,17 +79,17 @@ def audit(
             done += len(tasks)
         if total.missing is not None:
             raise no_events(total.missing)
-        if not total.cuts:
+        if not total.cuts and not isinstance(cuts, OfSnapshots):
             raise InputError(f"{store.address}: holds no events, so no cuts can be drawn; bring a log with events")
         _check_names(groups, total.named - total.seen)
-    return Audit(total.cuts, total.inconsistent, total.messages, total.first, total.is_sorted)
+    return Audit(total.cuts, total.inconsistent, total.messages, total.first, total.left_out, total.is_sorted)
 
 
 def _jobs(
-    cuts: pyarrow.Table | DataFrame | AtRandom, groups: Sequence[RowGroup], unknown: Unknown, named: set[str]
+    cuts: pyarrow.Table | Wanted, groups: Sequence[RowGroup], unknown: Unknown, named: set[str]
 ) -> Iterator[Sequence[Task] | Sequence[DrawnTask]]:
     """The tasks of each job: of one, unless the cuts have very many lines. Adds the processes they name to `named`."""
-    if isinstance(cuts, AtRandom):
+    if isinstance(cuts, AtRandom | OfSnapshots):
         yield drawn_tasks_of(cuts, groups, unknown)
         return
     for part in slices_of(cuts):
@@ -96,7 +101,7 @@ class _Total:
     """The sums of what the workers tell (FOUND_TYPES). `named` are the processes that the cuts name."""
 
     def __init__(self) -> None:
-        self.cuts = self.inconsistent = self.messages = 0
+        self.cuts = self.inconsistent = self.messages = self.left_out = 0
         self.first: tuple[int, str, int] | None = None
         self.missing: int | None = None
         self.named: set[str] = set()
@@ -108,6 +113,7 @@ class _Total:
         self.cuts += row["cuts"]
         self.inconsistent += row["inconsistent"]
         self.messages += row["messages"]
+        self.left_out += row["left_out"] or 0
         self.seen.update(row["seen"])
         self.is_sorted &= row["is_sorted"]
         if row["inconsistent"]:
@@ -128,8 +134,9 @@ def _judge_on_workers(
             row: Row = result.asDict()
             if row["problem"] is not None:
                 raise InputError(f"{store.address}: {row['problem']}")
-            new.keep(Written("audits", row["part"], row["cuts"]))
-            new.keep(Written("channels", row["part"], row["channels"]))
+            if row["part"] is not None:
+                new.keep(Written("audits", row["part"], row["cuts"]))
+                new.keep(Written("channels", row["part"], row["channels"]))
             yield row
 
 

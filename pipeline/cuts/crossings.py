@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from pipeline.cuts.cut_lines import Cuts
 from pipeline.cuts.event_columns import Numbers
 from pipeline.cuts.sends import NEVER, Bools, Codes, Sends
+from pipeline.cuts.ways import Frontiers, Told
 
 FEW = 8  # cuts of a run: sorting its messages takes longer than holding them against so many cuts
 MOST_PAIRS = 2_000_000  # of a cut and a message, which are looked at together
@@ -52,8 +53,9 @@ class Crossings:
     `is_violated` tells which cuts some message violates; `witness` is the smallest id among those messages.
     """
 
-    def __init__(self, cuts: Cuts) -> None:
-        self._frontiers = cuts.frontiers()
+    def __init__(self, cuts: Cuts, frontiers: Frontiers) -> None:
+        """`frontiers` are the events inside, or other positions that sends count by."""
+        self._frontiers = frontiers
         runs = len(cuts.runs)
         self._first = numpy.searchsorted(cuts.run_of, numpy.arange(runs))  # the first cut of each run
         self._counts = numpy.bincount(cuts.run_of, minlength=runs)
@@ -61,6 +63,8 @@ class Crossings:
         self.witness = numpy.full(cuts.size, numpy.iinfo(numpy.int64).max)
         self._held: list[Held] = []
         self._size = 0
+        self._holds = self._orders = True
+        self._inside_now = frontiers.at_most
 
     @property
     def held(self) -> Held:
@@ -68,8 +72,10 @@ class Crossings:
         none = Held(numpy.zeros(0, numpy.int64), *(numpy.zeros(0, kind) for kind in ("int32", "int32", "int64")))
         return Held(*(numpy.concatenate(columns) for columns in zip(none, *self._held, strict=True)))
 
-    def add(self, sends: Sends) -> None:
-        """Judges some sends. Raises TooManyHeldError, unless there is one cut only."""
+    def add(self, told: Told) -> None:
+        """Judges what some sends tell. Raises TooManyHeldError, unless there is one cut only."""
+        sends, self._holds, self._orders = told
+        self._inside_now = self._frontiers.at_most if self._holds else self._frontiers.at_least
         has_few = self._counts[sends.run] <= FEW
         if has_few.all():
             self._add_few(sends)
@@ -110,17 +116,19 @@ class Crossings:
 
     def _inside(self, cut: Numbers, name: Codes) -> Codes:
         """The number of events inside, of a process; of those that no cut names it is 0."""
-        width = self._frontiers.shape[1]
-        found: Codes = self._frontiers.ravel()[cut * width + numpy.minimum(name, width - 1)]
+        width = self._inside_now.shape[1]
+        found: Codes = self._inside_now.ravel()[cut * width + numpy.minimum(name, width - 1)]
         return found
 
     def _take(self, cut: Numbers, sends: Sends, is_held: Bools) -> None:
         """Takes down messages that cross: they are held, or else they violate the cut."""
-        violated = cut[~is_held]
-        self.is_violated[violated] = True
-        numpy.minimum.at(self.witness, violated, sends.message[~is_held])
-        self._held.append(Held(cut[is_held], sends.channel[is_held], sends.peer[is_held], sends.message[is_held]))
-        self._size += len(self._held[-1].cut)
+        if self._orders:
+            violated = cut[~is_held]
+            self.is_violated[violated] = True
+            numpy.minimum.at(self.witness, violated, sends.message[~is_held])
+        if self._holds:
+            self._held.append(Held(cut[is_held], sends.channel[is_held], sends.peer[is_held], sends.message[is_held]))
+            self._size += len(self._held[-1].cut)
         if self._size > MOST_HELD and len(self.is_violated) > 1:
             raise TooManyHeldError
 

@@ -1,6 +1,7 @@
 """The cuts of an audit, checked, sorted and packed: 8 bytes for each line, so that a few million of them fit anywhere.
 
-A cut is given as lines (CUT_TYPES): one for each process, with the number of its events inside the cut. More lines than
+A cut is given as lines (CUT_TYPES): one for each process, with the number of its events inside the cut. A recording
+lies before a row, `row`; else a cut lies as late as it can with so many events. More lines than
 MOST_LINES are taken in slices, whatever they come as: first one number per run is asked for, its lines; then the lines
 of some runs at a time, or a part of the cuts of one run.
 """
@@ -8,7 +9,7 @@ of some runs at a time, or a part of the cuts of one run.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy
 import pyarrow
@@ -20,9 +21,6 @@ from pipeline.cuts.sends import NEVER
 from pipeline.store.schema import CUT_TYPES
 from sim.core.errors import InputError
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 MOST_LINES = 2_000_000  # at a time: a job carries them to every worker
 
 Codes = NDArray[numpy.int32]
@@ -32,7 +30,8 @@ class Cuts(NamedTuple):
     """Cuts, sorted by run and cut_id. `begin` is the number of the first one among all cuts of the audit.
 
     Cut c is cut ids[id_codes[c]] of run runs[run_of[c]]; runs is sorted. Its lines are those from starts[c] to
-    starts[c + 1]: processes[line] is a place in `names`, indices[line] the number of events inside.
+    starts[c + 1]: processes[line] is a place in `names`, indices[line] the number of events inside, and rows[line] the
+    row before which it lies, if that is known.
     """
 
     begin: int
@@ -44,6 +43,7 @@ class Cuts(NamedTuple):
     names: list[str]
     processes: Codes
     indices: Codes
+    rows: Codes | None = None
 
     @property
     def size(self) -> int:
@@ -60,6 +60,7 @@ class Cuts(NamedTuple):
             self.begin + first, self.runs[runs], run_of.astype(numpy.int32), self.ids.take(pyarrow.array(ids)),
             id_codes.astype(numpy.int32), self.starts[first : last + 1] - self.starts[first],
             [self.names[name] for name in names], processes.astype(numpy.int32), self.indices[lines],
+            None if self.rows is None else self.rows[lines],
         )  # fmt: skip
 
     def frontiers(self) -> NDArray[numpy.int32]:
@@ -74,14 +75,13 @@ class Cuts(NamedTuple):
         return int(self.runs[self.run_of[cut]]), self.ids[int(self.id_codes[cut])].as_py()
 
 
-def slices_of(given: pyarrow.Table | DataFrame) -> Iterator[Cuts]:
+def slices_of(given: pyarrow.Table) -> Iterator[Cuts]:
     """The cuts given, at most MOST_LINES lines at a time, unless a cut has more. Whole cuts, in the order of runs.
 
     Raises InputError for missing values, negative indices, repeated processes, and if there are no cuts.
     """
     begin = 0
-    tables = _tables_of(given) if isinstance(given, pyarrow.Table) else _tables_of_frame(given)
-    for table in tables:
+    for table in _tables_of(given):
         if table.num_rows:
             cuts = packed(table, begin)
             begin += cuts.size
@@ -105,26 +105,6 @@ def _tables_of(lines: pyarrow.Table) -> Iterator[pyarrow.Table]:
             ranks, ids = _sorted_texts(own, "cut_id")
             for part in range(parts):
                 yield own.filter(pyarrow.array(ranks.astype(numpy.int64) * parts // len(ids) == part))
-
-
-def _tables_of_frame(lines: DataFrame) -> Iterator[pyarrow.Table]:
-    """Slices of a Spark frame, each collected by itself; a frame of few lines is evaluated once only."""
-    from pyspark.sql import functions as F
-
-    own = lines.select(*CUT_TYPES)
-    few = own.limit(MOST_LINES + 1).toArrow()
-    if few.num_rows <= MOST_LINES:
-        yield few
-        return
-    del few
-    is_missing = F.col("run_id").isNull() | F.col("cut_id").isNull()
-    _refuse_missing(own.where(is_missing).count())
-    sizes = own.groupBy("run_id").agg(F.count("*").alias("run_id_count")).toArrow()
-    run = F.col("run_id")
-    for first, last, parts in _ranges(sizes):
-        for part in range(parts):
-            is_own = F.pmod(F.xxhash64("cut_id"), F.lit(parts)) == part
-            yield own.where(run.between(first, last) & is_own).toArrow()
 
 
 def _ranges(sizes: pyarrow.Table) -> Iterator[tuple[int, int, int]]:
@@ -156,13 +136,14 @@ def packed(lines: pyarrow.Table, begin: int) -> Cuts:
     indices = numbers_of(lines, "index", "int32")
     order = numpy.lexsort((processes, id_codes, run))
     run, id_codes, processes, indices = run[order], id_codes[order], processes[order], indices[order]
+    rows = numbers_of(lines, "row", "int32")[order] if "row" in lines.column_names else None
     is_new_run = _differs(run)
     is_new_cut = is_new_run | _differs(id_codes)
     starts = numpy.flatnonzero(is_new_cut)
     run_of = (numpy.cumsum(is_new_run) - 1)[starts]
     found = Cuts(
         begin, run[is_new_run], run_of.astype(numpy.int32), pyarrow.array(ids, pyarrow.string()), id_codes[starts],
-        numpy.append(starts, len(run)), names, processes, indices,
+        numpy.append(starts, len(run)), names, processes, indices, rows,
     )  # fmt: skip
     _refuse(found, indices < 0, "has a negative index; it is the number of events inside, from 0 on")
     is_twice = ~(is_new_cut | _differs(processes))

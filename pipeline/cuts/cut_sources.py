@@ -1,4 +1,4 @@
-"""The cuts to audit, from a file or from snapshots. Workers draw those at random: pipeline.cuts.random_cuts."""
+"""The cuts to audit, from a file. Workers draw others at random, or find those of snapshots (pipeline.cuts.tasks)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow
 from pyarrow import csv as arrow_csv
@@ -16,10 +15,6 @@ from pyarrow import parquet
 from pipeline.cuts.event_columns import fits
 from pipeline.store.schema import CUT_TYPES, arrow_schema, check_known
 from sim.core.errors import InputError, nearest
-from sim.core.model import CONTROL_SEND, MARKER_SEND, RECORD, SEND, SERVICE_KINDS, SNAPSHOT_ABORTED
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 _INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")
 _TEXTS = [name for name, kind in CUT_TYPES.items() if kind == "string"]
@@ -120,47 +115,3 @@ def _readable(file: Path) -> Iterator[None]:
         yield
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise InputError(f"{file}: cannot be read as CSV ({problem}); write it again, in UTF-8") from None
-
-
-SNAPSHOT_COLUMNS = ("run_id", "process", "index", "kind", "channel", "peer_index", "snapshot_id")  # of events
-
-
-class Snapshots(NamedTuple):
-    """The cuts of snapshots, and how many snapshots were left out because not every process recorded."""
-
-    cuts: DataFrame
-    left_out: int
-
-
-def from_snapshots(events: DataFrame) -> Snapshots:
-    """The cut of each snapshot that was not aborted and that every process of its run has recorded.
-
-    Of a process that has recorded several times the last recording counts. The processes of a run are those with rows,
-    and those to which a message or marker is in flight. Services, which only exchange control messages, are no
-    processes. `events` has the columns of SNAPSHOT_COLUMNS.
-    """
-    from pyspark.sql import functions as F
-
-    is_in_flight = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
-    target = F.substring_index("channel", "->", -1).alias("process")
-    targets = events.where(F.col("kind") == CONTROL_SEND).select("run_id", target)
-    without_rows = targets.join(events.select("run_id", "process").distinct(), ["run_id", "process"], how="left_anti")
-    own = events.where(~F.col("kind").isin(*sorted(SERVICE_KINDS))).select("run_id", "process")
-    names = own.union(events.where(is_in_flight).select("run_id", target)).union(without_rows)
-    processes = names.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
-    recordings = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
-    recorded = recordings.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(
-        F.count_distinct(F.when(F.col("kind") == RECORD, F.col("process"))).alias("records"),
-        F.count_if(F.col("kind") != RECORD).alias("aborted"),
-    )
-    is_complete = (F.col("records") == F.col("processes")) & (F.col("aborted") == 0)
-    snapshots = recorded.join(processes, "run_id", how="inner").select(
-        "run_id", "cut_id", is_complete.alias("complete")
-    )
-    lines = (
-        recordings.where(F.col("kind") == RECORD)
-        .groupBy("run_id", F.col("snapshot_id").alias("cut_id"), "process")
-        .agg(F.max("index").alias("index"))
-    )
-    cuts = lines.join(snapshots.where("complete"), ["run_id", "cut_id"], how="left_semi")
-    return Snapshots(cuts.select(*CUT_TYPES), snapshots.where(~F.col("complete")).count())

@@ -89,11 +89,15 @@ def _range(statistics: Any) -> tuple[int, int]:
 
 
 def batches(groups: Sequence[RowGroup], columns: Collection[str]) -> Iterator[pyarrow.RecordBatch]:
-    """The rows of row groups, in order, bit by bit. Raises InputError for a damaged part."""
-    texts = [name for name in columns if EVENT_TYPES[name] == "string"]
+    """The rows of row groups, in order, bit by bit, with those of `columns` that are there.
+
+    Raises InputError for a damaged part.
+    """
     for (place, part), own in groupby(groups, lambda group: (group.place, group.part)):
         numbers, path = [group.number for group in own], place.inside(part)
         whole = _whole(f"{place.address}/{part}")
+        there = metadata_of(place, part).schema.names
+        texts = [name for name in columns if EVENT_TYPES[name] == "string" and name in there]
         with whole, parquet.ParquetFile(path, read_dictionary=texts, filesystem=place.filesystem) as file:
             yield from file.iter_batches(BATCH, row_groups=numbers, columns=list(columns), use_threads=False)
 

@@ -14,8 +14,9 @@ import pyarrow
 from pipeline.cuts.crossings import Crossings, Held, TooManyHeldError
 from pipeline.cuts.cut_lines import Cuts
 from pipeline.cuts.event_columns import Names
-from pipeline.cuts.scan import Line, Scan
+from pipeline.cuts.scan import Scan
 from pipeline.cuts.tasks import DrawnTask, Task
+from pipeline.cuts.ways import Frontiers
 from pipeline.store.schema import AUDIT_TYPES, CHANNEL_TYPES, Types, arrow_schema
 from pipeline.store.tables import Replacement
 from sim.core.errors import InputError
@@ -24,12 +25,16 @@ MOST_CELLS = 16_000_000  # of the table of frontiers: cuts times processes
 
 # What a worker tells of some cuts: the number of the task; how many they are, how many are inconsistent, the first of
 # those; the messages in channels; the first run without events; the processes that are named and there; whether the
-# table is sorted by run; its part of both tables, and the rows of that of channels. Or why it could not judge them.
+# table is sorted by run; its part of both tables, and the rows of that of channels; how many snapshots are left out. Or
+# why it could not judge them.
 FOUND_TYPES: Types = {
     "task": "int64", "cuts": "int64", "inconsistent": "int64", "run_id": "int64", "cut_id": "string",
     "witness": "int64", "messages": "int64", "missing": "int64", "seen": "list<string>", "is_sorted": "bool",
-    "part": "string", "channels": "int64", "problem": "string",
+    "part": "string", "channels": "int64", "left_out": "int64", "problem": "string",
 }  # fmt: skip
+
+
+_NOTHING = {"cuts": 0, "inconsistent": 0, "messages": 0, "seen": [], "is_sorted": True}  # of no cuts
 
 
 def judge(
@@ -42,8 +47,11 @@ def judge(
     for number in (number for batch in batches for number in batch.column(0).to_pylist()):
         try:
             for task in tasks[number].of_cuts():
-                for row in _judged(new, number, task):
-                    yield _told(row)
+                if task.cuts.size:
+                    for row in _judged(new, number, task):
+                        yield _told(row)
+                if task.left_out:
+                    yield _told({**_NOTHING, "task": number, "left_out": task.left_out})
         except InputError as problem:
             yield _told({"problem": str(problem)})
 
@@ -76,16 +84,19 @@ def _judged(new: Replacement, number: int, task: Task) -> Iterator[dict[str, Any
         "witness": None if first is None else int(crossings.witness[first]), "messages": _size(held),
         "missing": int(cuts.runs[missing[0]]) if len(missing) else None,
         "seen": [name for name in cuts.names if scan.has_rows(name)], "is_sorted": scan.is_sorted,
-        "part": part, "channels": held.num_rows,
+        "part": part, "channels": held.num_rows, "left_out": 0,
     }  # fmt: skip
 
 
-def crossings_of(task: Task, line: Line | None = None) -> tuple[Scan, Crossings] | None:
-    """The messages that cross the cuts of a task; None if they are too many. For `line` see Scan."""
-    scan, found = Scan(task.groups, task.cuts.runs, task.cuts.names, line), Crossings(task.cuts)
+def crossings_of(task: Task) -> tuple[Scan, Crossings] | None:
+    """The messages that cross the cuts of a task; None if they are too many."""
+    cuts = task.cuts
+    scan = Scan(task.groups, cuts.runs, cuts.names, task.read)
+    events = cuts.frontiers()
+    found = Crossings(cuts, Frontiers(events, events) if scan.ways is None else scan.ways.frontiers(cuts, scan.names))
     try:
-        for sends in scan.sends():
-            found.add(sends)
+        for told in scan.told():
+            found.add(told)
     except TooManyHeldError:
         return None
     return scan, found

@@ -11,10 +11,10 @@ from pyarrow import compute
 from pyarrow.dataset import Expression, field
 
 from pipeline.cuts.event_columns import DECIDE, Names, numbers_of, row_groups, texts_of
-from pipeline.cuts.sends import NEVER, Bools, Sends
-from pipeline.cuts.surviving import surviving_line
+from pipeline.cuts.sends import NEVER, Bools
+from pipeline.cuts.surviving import Surviving, marked_rows, surviving
 from pipeline.store.folder import Store
-from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, Event
+from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, FENCED, LOST, Event
 
 
 def executions(store: Store) -> list[dict[str, Any]]:
@@ -39,7 +39,12 @@ class WhatIsLeft:
     def __init__(self, store: Store, run_id: int) -> None:
         self._names = Names()
         groups = [group for group in row_groups(store, DECIDE) if group.first <= run_id <= group.last]
-        self._line = surviving_line(groups, numpy.array([run_id]), self._names)
+        rows = marked_rows(groups, numpy.array([run_id]), self._names)
+        self._left = Surviving(1, []) if rows is None else surviving(rows, 1)
+        self._lost: dict[int, int] = {}  # by message, the row that loses it
+        if rows is not None:
+            losses = rows.of(LOST, FENCED).in_order("row")
+            self._lost.update(zip(losses.message.tolist(), losses.row.tolist(), strict=True))
 
     def events(self, rows: Sequence[Event]) -> list[Event]:
         """The application events among `rows` that survive."""
@@ -56,31 +61,27 @@ class WhatIsLeft:
     def _gone(self, events: Iterable[tuple[str, int | None]]) -> Bools:
         """Whether the events with these processes and indices are gone."""
         pairs = [(self._names.code(process), index or 0) for process, index in events]
-        name, index = numpy.array(pairs, numpy.int32).reshape(-1, 2).T
-        if self._line is None:
-            return numpy.zeros(len(pairs), bool)
-        return self._line.are_gone(numpy.zeros(len(pairs), numpy.int32), name, index)
+        name, index = numpy.array(pairs, numpy.int64).reshape(-1, 2).T
+        return self._left.are_gone(numpy.zeros(len(pairs), numpy.int64), name, index)
 
-    def sends(self, rows: pyarrow.RecordBatch) -> pyarrow.Table:
-        """The messages of sends that survive and are not lost: their channel, peer_index and message_id.
+    def sends(self, rows: pyarrow.RecordBatch, begin: int) -> pyarrow.Table:
+        """Sends that survive, of messages that are not lost before row `begin`: channel, peer_index, message_id.
 
         `rows` has the columns process, index and these three. A receive that is gone is none.
         """
-        channels = Names()
-        channel = channels.codes(texts_of(rows, "channel"))
-        targets = [self._names.code(name.partition("->")[2]) for name in channels.all]
-        sends = Sends(
-            numpy.zeros(len(rows), numpy.int32), self._names.codes(texts_of(rows, "process")),
-            numpy.array([*targets, -1], numpy.int32)[channel], channel,
-            numbers_of(rows, "index", "int32"), numbers_of(rows, "peer_index", "int32", NEVER),
-            numbers_of(rows, "message_id", "int64"),
-        )  # fmt: skip
-        own = sends if self._line is None else self._line.among(sends)
+        channels = texts_of(rows, "channel")
+        targets = numpy.array(
+            [*(self._names.code(name.partition("->")[2]) for name in channels.values), -1], numpy.int64
+        )
+        run, source = numpy.zeros(len(rows), numpy.int64), self._names.codes(texts_of(rows, "process"))
+        peer, message = numbers_of(rows, "peer_index", "int32", NEVER), numbers_of(rows, "message_id", "int64")
+        is_received = (peer != NEVER) & ~self._left.are_gone(run, targets[channels.codes], peer)
+        is_lost = numpy.array([self._lost.get(own, begin) < begin for own in message.tolist()], bool)
+        is_gone = self._left.are_gone(run, source, numbers_of(rows, "index", "int32"))
         return pyarrow.table({
-            "channel": pyarrow.array(channels.all, pyarrow.string()).take(pyarrow.array(own.channel)),
-            "peer_index": pyarrow.array(own.peer, mask=own.peer == NEVER),
-            "message_id": own.message,
-        })  # fmt: skip
+            "channel": pyarrow.array(channels.values, pyarrow.string()).take(pyarrow.array(channels.codes)),
+            "peer_index": pyarrow.array(peer, mask=~is_received), "message_id": message,
+        }).filter(pyarrow.array(~is_gone & (is_received | ~is_lost)))  # fmt: skip
 
 
 def row_count(store: Store, run_id: int) -> int:

@@ -127,7 +127,7 @@ def _waiting(
     columns = ["process", "index", *_NO_SENDS.column_names]
     is_sent = (field("run_id") == run_id) & (field("row") < row) & _SENDS
     for rows in store.rows("events").to_batches(columns=columns, filter=is_sent):
-        sends = left.sends(rows)
+        sends = left.sends(rows, row)
         channels = sends["channel"].combine_chunks().dictionary_encode()
         known = [before.get(name.partition("->")[2], 0) for name in channels.dictionary.to_pylist()]
         limit = pyarrow.array(known, pyarrow.int64()).take(channels.indices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy
 import pyarrow
@@ -19,24 +19,21 @@ from pipeline.cuts.event_columns import (
     texts_of,
 )
 from pipeline.cuts.sends import NEVER, Bools, Codes, Sends
-from pipeline.cuts.surviving import Surviving, surviving_line
+from pipeline.cuts.surviving import marked_rows
+from pipeline.cuts.ways import Read, Told, Ways
 from sim.core.errors import InputError
 from sim.core.model import COPIED, SEND
-
-Line = Callable[[Names], Surviving | None]  # what is left of the runs, by the names of processes
 
 
 class Scan:
     """One scan of the rows of `runs`, which is sorted. `names` are those of processes: first those in the cuts.
 
     After the scan `rows` is the number of rows of each run, `has_rows` tells of which of the names there are rows, and
-    `is_sorted` whether the rows were in the order of their runs. `line` is for who knows what is left of the runs; else
-    the row groups tell it.
+    `is_sorted` whether the rows were in the order of their runs. `ways` has those of the messages in marked runs, as
+    cuts see them that know of the restores in `read` (None: no run is marked).
     """
 
-    def __init__(
-        self, groups: Sequence[RowGroup], runs: Numbers, names: Sequence[str], line: Line | None = None
-    ) -> None:
+    def __init__(self, groups: Sequence[RowGroup], runs: Numbers, names: Sequence[str], read: Read) -> None:
         self.names = Names(names)
         self.channels = Names()
         self.rows = numpy.zeros(len(runs), numpy.int64)
@@ -45,10 +42,11 @@ class Scan:
         self._seen: set[int] = set()
         self._targets: list[int] = []
         self._groups, self._runs = groups, runs
-        self._surviving = surviving_line(groups, runs, self.names) if line is None else line(self.names)
+        marked = marked_rows(groups, runs, self.names)
+        self.ways = None if marked is None else Ways(marked, runs, read)
 
-    def sends(self) -> Iterator[Sends]:
-        """The sends of the surviving line, bit by bit. Raises InputError for a send that lacks what decides."""
+    def told(self) -> Iterator[Told]:
+        """What the sends tell, bit by bit. Raises InputError for a send that lacks what decides."""
         last = -1
         for rows in batches(self._groups, DECIDE):
             found = stretches(rows, self._runs)
@@ -59,7 +57,12 @@ class Scan:
                 self.is_sorted &= bool((own[1:] >= own[:-1]).all() and own[0] >= last)
                 last = own[-1]
             sends = self._sends_of(rows, found.by_row)
-            yield sends if self._surviving is None else self._surviving.among(sends)
+            if self.ways is None:
+                yield Told(sends)
+                continue
+            are_marked = self.ways.are_marked[sends.run]
+            yield Told(sends.where(~are_marked))
+            yield from self.ways.of(sends.where(are_marked))
 
     def has_rows(self, name: str) -> bool:
         """Whether a process, which a cut names, has rows, or is an end of a channel on which somebody sends."""

@@ -1,133 +1,155 @@
-"""The surviving line of a run: what is left of it after its recoveries.
+"""What is left of runs after their recoveries.
 
 `epoch` numbers the lives of a system between two recoveries, from 0. A `restore` row belongs to the epoch that it
-begins; its `index` is the last event that its process keeps. The rule:
-
-- An event is gone if a restore of its process, of a later epoch, keeps fewer events: index > the index of the restore.
-  A process without a restore keeps all its events. Indices go on after a restore, and none is used twice: so the events
-  that a restore removes are those from its index to the last one of earlier epochs.
-- The message of a send that is gone is in no channel and violates no cut.
-- A receive that is gone is none: its message waits in the channel for another one, or for ever.
-- A message that is `lost` or `fenced`, and for which there is no receive that survives, is in no channel. (Where there
-  is one, a copy was lost, or the first attempt; the message itself was on its way until it was received.)
-
-Tables without the column `epoch` have the epoch 0 everywhere: nothing in them is gone.
+begins; its `index` is the last event that its process keeps. An event is gone if a restore of its process, of a later
+epoch, keeps fewer events. Indices go on after a restore, and none is used twice: so the events that a restore removes
+are those from its index to the last one of earlier epochs. Tables without the column `epoch` have the epoch 0
+everywhere: nothing in them is gone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy
 import pyarrow
-from pyarrow import compute
 
 from pipeline.cuts.event_columns import Names, Numbers, RowGroup, batches, numbers_of, stretches, texts_of
-from pipeline.cuts.sends import NEVER, Bools, Codes, Sends
+from pipeline.cuts.sends import Bools, Codes
 from sim.core.errors import InputError
-from sim.core.model import APPLICATION_KINDS, FENCED, LOST, RESTORE
+from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, LOST, PUT_BACK, RECORD, RESTORE
 
-_MARKS = (RESTORE, LOST, FENCED)
-_TELLING = (*_MARKS, *sorted(APPLICATION_KINDS))
-_COLUMNS = ("run_id", "process", "index", "kind", "message_id", "epoch")
+MARKS = (RESTORE, LOST, FENCED, COPIED)  # of a run in which sends and receives do not tell all
+KINDS = (*MARKS, PUT_BACK, RECORD, *sorted(APPLICATION_KINDS))
+CODES = {kind: code for code, kind in enumerate(KINDS)}
+_COLUMNS = ("run_id", "row", "process", "index", "kind", "channel", "message_id", "snapshot_id", "epoch")
 _HALF = 2**31  # added to an index: none is negative then, and each fits into the lower half of a key
+_TURN = 2**32
+
+
+class Rows(NamedTuple):
+    """Rows of marked runs, as columns of codes: the place of the run, the number of the row, names and kinds.
+
+    `target` is the receiver of the channel; `index`, `message` and `snapshot` are -1 where they are null. A table
+    without the column `row` has -1 there.
+    """
+
+    run: Numbers
+    row: Numbers
+    name: Numbers
+    target: Numbers
+    channel: Numbers
+    kind: Numbers
+    index: Numbers  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    message: Numbers
+    snapshot: Numbers
+    epoch: Numbers
+
+    def where(self, rows: Bools | Numbers) -> Rows:
+        """Some of the rows."""
+        return Rows(*(column[rows] for column in self))
+
+    def are(self, *kinds: str) -> Bools:
+        """Which rows are of some kinds."""
+        found: Bools = numpy.isin(self.kind, [CODES[kind] for kind in kinds])
+        return found
+
+    def of(self, *kinds: str) -> Rows:
+        """The rows of some kinds."""
+        return self.where(self.are(*kinds))
+
+    def in_order(self, *columns: str) -> Rows:
+        """The rows, sorted by the columns named: the first counts most."""
+        return self.where(numpy.lexsort([getattr(self, name) for name in reversed(columns)]))
 
 
 class Surviving:
-    """The surviving line of some runs: which events are gone, and which messages are lost or fenced.
+    """Which events of some runs are gone. Runs and names are codes: places, and numbers in a list.
 
-    Runs and names are codes. `removed` holds, for each restore, (run, name, last event kept, last event removed);
-    `ended` the (run, message_id) of the messages.
+    `removed` holds, for each restore, (run, name, last event kept, last event removed).
     """
 
-    def __init__(self, runs: int, removed: Sequence[tuple[int, int, int, int]], ended: pyarrow.Table) -> None:
+    def __init__(self, runs: int, removed: Sequence[tuple[int, int, int, int]]) -> None:
         self._runs = runs
-        spans = numpy.array(sorted((self._pair(*one[:2]), *one[2:]) for one in removed), numpy.int64).reshape(-1, 3)
-        self._after = (spans[:, 0] << 32) + spans[:, 1] + _HALF
-        self._until = numpy.maximum.accumulate((spans[:, 0] << 32) + spans[:, 2] + _HALF)
-        run, message = (ended[name].to_numpy() for name in ("run", "message"))
-        self._messages = numpy.unique(message)
-        self._ended = numpy.unique(numpy.searchsorted(self._messages, message) * runs + run)
+        spans = numpy.array(sorted((name * runs + run, *span) for run, name, *span in removed), numpy.int64)
+        pair, kept, last = spans.reshape(-1, 3).T
+        self._after = pair * _TURN + kept + _HALF
+        self._until = numpy.maximum.accumulate(pair * _TURN + last + _HALF)
 
-    def among(self, sends: Sends) -> Sends:
-        """The sends that survive and are not lost; the index of a receive that is gone becomes NEVER."""
-        own = sends.where(~self.are_gone(sends.run, sends.source, sends.index))
-        is_gone = self.are_gone(own.run, own.target, own.peer) & (own.peer != NEVER)
-        own = own._replace(peer=numpy.where(is_gone, NEVER, own.peer).astype(numpy.int32))
-        return own.where((own.peer != NEVER) | ~self._have_ended(own))
-
-    def are_gone(self, run: Codes, name: Codes, index: Codes) -> Bools:
+    def are_gone(self, run: Codes | Numbers, name: Codes | Numbers, index: Codes | Numbers) -> Bools:
         """Whether events are gone, by run, name and index."""
         if not len(self._after):
             return numpy.zeros(len(run), bool)
-        key = (self._pair(run, name) << 32) + index + _HALF
+        key = (numpy.asarray(name, numpy.int64) * self._runs + run) * _TURN + index + _HALF
         span = numpy.searchsorted(self._after, key) - 1
         return (span >= 0) & (key <= self._until[span])
 
-    def _have_ended(self, sends: Sends) -> Bools:
-        """Whether messages are lost or fenced."""
-        if not len(self._messages):
-            return numpy.zeros(len(sends.run), bool)
-        place = numpy.minimum(numpy.searchsorted(self._messages, sends.message), len(self._messages) - 1)
-        is_known = self._messages[place] == sends.message
-        found: Bools = is_known & numpy.isin(place * self._runs + sends.run, self._ended)
-        return found
 
-    def _pair(self, run: Codes | int, name: Codes | int) -> Numbers:
-        """A number for a process of a run."""
-        return numpy.asarray(name, numpy.int64) * self._runs + run
-
-
-def surviving_line(groups: Sequence[RowGroup], runs: Numbers, names: Names) -> Surviving | None:
-    """The surviving line of `runs`, which is sorted; None if no row tells of a recovery or a lost message."""
-    if not any(set(_MARKS).intersection(texts_of(rows, "kind").values) for rows in batches(groups, ["kind"])):
-        return None
-    marks, ends = [], []
-    for rows in batches(groups, _COLUMNS):
-        told = _told(rows, runs, names)
-        is_mark = compute.less(told["kind"], len(_MARKS))
-        marks.append(told.filter(is_mark))
-        events = told.filter(compute.invert(is_mark))
-        ends.append(events.group_by(["run", "name", "epoch"]).aggregate([("index", "max")]))
-    both = pyarrow.concat_tables(marks)
-    is_restore = compute.equal(both["kind"], _MARKS.index(RESTORE))
-    removed = _removed(both.filter(is_restore), pyarrow.concat_tables(ends))
-    return Surviving(len(runs), removed, both.filter(compute.invert(is_restore)))
-
-
-def _removed(restores: pyarrow.Table, ends: pyarrow.Table) -> list[tuple[int, int, int, int]]:
-    """The events that each restore removes, from the last events of every run, name and epoch."""
+def surviving(rows: Rows, runs: int) -> Surviving:
+    """What the restores among some rows leave of their events."""
+    restores, events = rows.of(RESTORE), rows.of(*APPLICATION_KINDS).in_order("run", "name", "epoch", "index")
+    is_last = numpy.ones(len(events.run), bool)  # of its process, in its epoch
+    for column in (events.run, events.name, events.epoch):
+        is_last[:-1] &= column[1:] == column[:-1]
+    is_last[:-1] = ~is_last[:-1]
+    ends = events.where(is_last)
     last: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for run, name, epoch, index in _rows(ends, "run", "name", "epoch", "index_max"):
+    for run, name, epoch, index in _listed(ends):
         last.setdefault((run, name), []).append((epoch, index))
-    found = []
-    for run, name, epoch, kept in _rows(restores, "run", "name", "epoch", "index"):
+    removed = []
+    for run, name, epoch, kept in _listed(restores):
         before = [index for other, index in last.get((run, name), []) if other < epoch]
-        found.append((run, name, kept, max(before, default=0)))
-    return found
+        removed.append((run, name, kept, max(before, default=0)))
+    return Surviving(runs, removed)
 
 
-def _rows(table: pyarrow.Table, *columns: str) -> Iterator[tuple[int, ...]]:
-    return zip(*(table[name].to_pylist() for name in columns), strict=True)
+def _listed(rows: Rows) -> Iterator[tuple[int, int, int, int]]:
+    """The run, name, epoch and index of some rows."""
+    return zip(*(column.tolist() for column in (rows.run, rows.name, rows.epoch, rows.index)), strict=True)
 
 
-def _told(rows: pyarrow.RecordBatch, runs: Numbers, names: Names) -> pyarrow.Table:
-    """The marks and events of `runs` among some rows, in codes; the codes of _MARKS come first."""
-    kind = Names(_TELLING).codes(texts_of(rows, "kind"))
+def marked_rows(groups: Sequence[RowGroup], runs: Numbers, names: Names) -> Rows | None:
+    """The rows that tell what is left of those of `runs`, which is sorted, that have marks (None: none has).
+
+    `names` gets the names of processes. Raises InputError for a restore without an index.
+    """
+    is_marked = numpy.zeros(len(runs), bool)
+    for rows in batches(groups, ["run_id", "kind"]):
+        kinds = texts_of(rows, "kind")
+        if set(MARKS).intersection(kinds.values):
+            run = stretches(rows, runs).by_row
+            is_marked[run[(run >= 0) & (Names(KINDS).codes(kinds) < len(MARKS)) & (kinds.codes >= 0)]] = True
+    if not is_marked.any():
+        return None
+    channels, snapshots = Names(), Names()
+    found = []
+    for rows in batches(groups, _COLUMNS):
+        own = _told(rows, runs, names, channels, snapshots)
+        found.append(own.where(is_marked[own.run]))
+    return Rows(*(numpy.concatenate(columns) for columns in zip(*found, strict=True)))
+
+
+def _told(rows: pyarrow.RecordBatch, runs: Numbers, names: Names, channels: Names, snapshots: Names) -> Rows:
+    """Those of some rows that have one of KINDS, and are of `runs`."""
+    kind = Names(KINDS).codes(texts_of(rows, "kind"))
     run = stretches(rows, runs).by_row
-    is_own = (run >= 0) & (kind >= 0) & (kind < len(_TELLING))
-    has_epoch = "epoch" in rows.schema.names
-    is_odd = is_own & (kind == _MARKS.index(RESTORE)) & rows["index"].is_null().to_numpy(zero_copy_only=False)
+    own = numpy.flatnonzero((run >= 0) & (kind >= 0) & (kind < len(KINDS)))
+    is_odd = (kind == CODES[RESTORE]) & rows["index"].is_null().to_numpy(zero_copy_only=False) & (run >= 0)
     if is_odd.any():
-        raise InputError(
-            f"run {runs[run[numpy.argmax(is_odd)]]} has a restore without an index; give the number of events it keeps"
-        )
-    columns = {
-        "run": run,
-        "name": names.codes(texts_of(rows, "process")),
-        "kind": kind,
-        "epoch": numbers_of(rows, "epoch", "int32") if has_epoch else numpy.zeros(len(rows), numpy.int32),
-        "index": numbers_of(rows, "index", "int32"),
-        "message": numbers_of(rows, "message_id", "int64", -1),
-    }
-    return pyarrow.table({name: column[is_own] for name, column in columns.items()})
+        run_id = runs[run[numpy.argmax(is_odd)]]
+        raise InputError(f"run {run_id} has a restore without an index; give the number of events it keeps")
+    there = rows.schema.names
+
+    def number(name: str, instead: int = -1) -> Numbers:
+        known = numbers_of(rows, name, "int64", -1) if name in there else numpy.full(len(rows), instead)
+        return known[own]
+
+    channel = channels.codes(texts_of(rows, "channel").where(own))
+    targets = numpy.array([*(names.code(name.rpartition("->")[2]) for name in channels.all), -1], numpy.int64)
+    snapshot = numpy.full(len(own), -1)
+    if "snapshot_id" in there:
+        snapshot = snapshots.codes(texts_of(rows, "snapshot_id").where(own))
+    codes = run[own], number("row"), names.codes(texts_of(rows, "process").where(own)), targets[channel], channel
+    others = kind[own], number("index"), number("message_id"), snapshot, number("epoch", 0)
+    return Rows(*(column.astype(numpy.int64) for column in (*codes, *others)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy
@@ -11,6 +12,8 @@ import numpy
 from pipeline.cuts.cut_lines import Cuts
 from pipeline.cuts.event_columns import HIGHEST, LOWEST, Numbers, RowGroup
 from pipeline.cuts.random_cuts import AtRandom, drawn
+from pipeline.cuts.snapshot_cuts import OfSnapshots, recorded
+from pipeline.cuts.ways import Read
 from sim.core.errors import InputError
 
 MOST_ROWS = 10_000_000  # of a task, about: by itself a task costs 50 ms, and 4 million rows take 0.22 s of a core
@@ -21,11 +24,16 @@ Unknown = Mapping[int, Sequence[str]]  # the channels whose content is unknown, 
 
 
 class Task(NamedTuple):
-    """Cuts, the row groups of their runs, and the channels of those runs whose content is unknown."""
+    """Cuts, the row groups of their runs, and the channels of those runs whose content is unknown.
+
+    The cuts of a run know of all its restores, unless `read` says of how many. `left_out` counts other snapshots.
+    """
 
     cuts: Cuts
     groups: list[RowGroup]
     unknown: Unknown
+    read: Read = MappingProxyType({})
+    left_out: int = 0
 
     def of_cuts(self) -> Iterator[Task]:
         """The task itself: its cuts are known."""
@@ -40,20 +48,25 @@ class Task(NamedTuple):
         """A task with some of the cuts."""
         cuts = self.cuts.part(first, last)
         unknown = {run: self.unknown[run] for run in cuts.runs.tolist() if run in self.unknown}
-        return Task(cuts, groups_of(self.groups, cuts.runs), unknown)
+        return Task(cuts, groups_of(self.groups, cuts.runs), unknown, self.read)
 
 
 class DrawnTask(NamedTuple):
-    """The same, of cuts that the worker draws, of the runs from `first` to `last`."""
+    """The same, of cuts that the worker draws or finds, of the runs from `first` to `last`."""
 
     groups: list[RowGroup]
     first: int
     last: int
-    wanted: AtRandom
+    wanted: AtRandom | OfSnapshots
     unknown: Unknown
 
     def of_cuts(self) -> Iterator[Task]:
-        """Tasks with the cuts drawn, some runs at a time."""
+        """Tasks with these cuts, some runs at a time."""
+        if isinstance(self.wanted, OfSnapshots):
+            for found in recorded(self.groups, self.first, self.last):
+                own = Task(found.cuts, _sorted(self.groups), self.unknown, found.read)
+                yield own.part(0, found.cuts.size)._replace(left_out=found.left_out)
+            return
         for cuts in drawn(self.groups, self.first, self.last, self.wanted):
             yield Task(cuts, _sorted(self.groups), self.unknown).part(0, cuts.size)
 
@@ -80,8 +93,8 @@ def tasks_of(cuts: Cuts, groups: Sequence[RowGroup], unknown: Unknown) -> list[T
     return found
 
 
-def drawn_tasks_of(wanted: AtRandom, groups: Sequence[RowGroup], unknown: Unknown) -> list[DrawnTask]:
-    """The tasks of an audit of cuts that are drawn at random, of all runs."""
+def drawn_tasks_of(wanted: AtRandom | OfSnapshots, groups: Sequence[RowGroup], unknown: Unknown) -> list[DrawnTask]:
+    """The tasks of an audit of cuts that the workers draw or find, of all runs."""
     bounds = [LOWEST, *_first_runs(_sorted(groups)), HIGHEST + 1]
     found = []
     for first, after in pairwise(bounds):

@@ -258,6 +258,7 @@ class _EventTable(NamedTuple):
         is_given_up = decision is not None and self.body_of(decision)["outcome"] != COMPLETE
         end: int | None = None
         forgetful: dict[str, None] = {}
+        lost: set[str] = set()  # who went back behind its part after all was complete
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
             process, channel = row.process, row.channel or ""
             if process not in members and process in self.processes:
@@ -268,6 +269,7 @@ class _EventTable(NamedTuple):
                 torn = torn or process
             is_taken_back = process in local and local[process].inside > (row.index or 0)
             if row.kind == RESTORE and (end is not None or not is_taken_back):
+                lost.update([process] if is_taken_back else ())
                 continue  # it keeps this part, or has been complete
             if row.kind in (RECORD, SNAPSHOT_ABORTED, RESTORE) or (row.kind in (CRASH, LEAVE) and process not in done):
                 _discard(process, kept, closed, done)
@@ -276,6 +278,7 @@ class _EventTable(NamedTuple):
             if row.kind == RECORD:
                 state = self.body_of(row)
                 local[process] = RecordedState(state, row.index or 0, row.step, state)
+                lost.discard(process)
                 starts.append((process, row.step))
             elif row.kind == STATE_CHANGED:
                 state, own = self.body_of(row), local[process]
@@ -287,7 +290,7 @@ class _EventTable(NamedTuple):
                 closed[channel] = row.step
             elif row.kind == SNAPSHOT_COMPLETE:
                 done[process] = row.step
-                if not (is_given_up or torn or aborted) and all(name in done for name in members):
+                if not (is_given_up or torn or aborted or lost) and all(name in done for name in members):
                     end = row.row + 1
             elif row.kind == COLLECTED:
                 collected = row.step

@@ -126,7 +126,7 @@ def write_table(path: Path, rows: list[Event], seed: int) -> Store:
             schema = schema.set(schema.get_field_index(name), pyarrow.field(name, kind))
         whole = whole.cast(schema)
     if draw.random() < 0.5:
-        needed = ["run_id", "process", "index", "kind", "channel", "peer_index", "message_id", "epoch"]
+        needed = ["run_id", "row", "process", "index", "kind", "channel", "peer_index", "message_id", "epoch"]
         whole = whole.select(draw.sample(needed, len(needed)))
         whole = whole.append_column("__index_level_0__", pyarrow.array(range(len(whole))))
     folder = path / "events"

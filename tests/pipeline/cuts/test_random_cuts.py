@@ -84,6 +84,8 @@ def test_many_are_consistent_and_many_are_not(executions, tmp_path: Path) -> Non
 
 
 def test_without_jitter_all_are_consistent(executions, tmp_path: Path, monkeypatch) -> None:
+    """But where somebody has received a message whose send a recovery has taken back."""
     monkeypatch.setattr(random_cuts, "JITTER", 0)
     _, verdicts, _ = audited_here(folder_of(tmp_path, numbered(executions)), AtRandom(50, 0))
-    assert set(verdicts.values()) == {None}
+    wrong = {executions[number].scenario.name for (number, _), witness in verdicts.items() if witness is not None}
+    assert wrong == {"recovery_of_one", "recovery_tutorial", "recovery_without_fence"}

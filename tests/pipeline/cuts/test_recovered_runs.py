@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,59 +11,25 @@ from hypothesis import strategies as st
 
 from pipeline.cuts.one_window import log_window
 from pipeline.opening import scenario_of_window
-from sim.core.model import RESTORE
-from sim.run.execution import Execution, run
-from sim.run.snapshots import snapshots_of
+from sim.run.execution import run
 from sim.theory.causality import History
-from sim.theory.surviving import GONE
-from sim.verify.checks import verdicts_of
-from tests.pipeline.cuts.here import audited_here
-from tests.pipeline.cuts.oracles import by_duckdb, by_simulator
-from tests.pipeline.cuts.random_tables import Line, as_table, surviving
+from tests.pipeline.cuts.random_tables import surviving
 from tests.pipeline.cuts.test_one_window import names_at
 from tests.pipeline.some_recoveries import WRONG, left, recovered
 from tests.pipeline.some_tables import folder_of
-from tests.tools import examples
+from tests.reference.test_audits import differences
+from tests.tools import check_none, examples
 
 SEEDS = st.integers(0, 10_000)
-
-
-def cuts_of(execution: Execution, seed: int) -> dict[str, dict[str, int]]:
-    """Cuts as the simulator counts them, without gaps: of snapshots that are not of a life that is over, and random."""
-    there = left(execution.table, execution.scenario.processes)
-    found = {own.id: own.frontier for own in snapshots_of(execution) if max([*own.frontier.values(), 0]) < GONE}
-    draw = random.Random(seed)
-    drawn = {f"cut-{n}": {name: draw.randint(0, len(own)) for name, own in there.items()} for n in range(12)}
-    return {**found, **drawn}
-
-
-def lines_of(execution: Execution, cuts: dict[str, dict[str, int]]) -> list[Line]:
-    """The same cuts by the indices in the table, which have gaps."""
-    there = left(execution.table, execution.scenario.processes)
-    return [(0, name, p, there[p][n - 1] if n else 0) for name, cut in cuts.items() for p, n in cut.items()]
 
 
 @pytest.mark.slow
 @examples(30)
 @given(wrong=st.sampled_from(WRONG), seed=SEEDS)
-def test_an_audit_finds_what_the_simulator_finds(wrong: str, seed: int) -> None:
-    execution = recovered(seed, wrong)
-    cuts = cuts_of(execution, seed)
-    lines = lines_of(execution, cuts)
+def test_audits_find_what_the_reference_finds(wrong: str, seed: int) -> None:
+    """Of more events than tests/reference/test_audits.py has, and more recoveries."""
     with TemporaryDirectory() as folder:
-        _, verdicts, channels = audited_here(folder_of(Path(folder), execution.table), as_table(lines))
-    for name, cut in cuts.items():
-        held = {channel: messages for (_, cut_id, channel), messages in channels.items() if cut_id == name}
-        if any(own[1] == name for own in lines):
-            assert verdicts[0, name] == execution.history.violation(cut)
-            assert held == execution.history.in_channels(cut)
-    for name in {own.id for own in snapshots_of(execution)} & cuts.keys():
-        is_of_the_end = all(row.kind != RESTORE for row in execution.table)  # an audit of a table reads all of it
-        for verdict in verdicts_of(execution)[name]:
-            if verdict.check == "consistency" and verdict.holds is not None and is_of_the_end:
-                assert verdict.holds is (verdicts[0, name] is None)
-    if not wrong:  # else a message may be received twice
-        assert (verdicts, channels) == by_simulator(execution.table, lines) == by_duckdb(execution.table, lines)
+        check_none(differences([recovered(seed, wrong)], Path(folder)))
 
 
 @pytest.mark.slow

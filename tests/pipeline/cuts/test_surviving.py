@@ -1,4 +1,4 @@
-"""Recoveries in event tables, cell by cell: cuts see what is left of a run, and lost messages are in no channel."""
+"""Recoveries in event tables, cell by cell: cuts see what is left of a run, and where messages are lost."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from pipeline.cuts.snapshot_cuts import OfSnapshots
 from pipeline.store.folder import Store
 from sim.core.model import Event
 from tests.pipeline.cuts.here import audited_here
@@ -63,10 +64,11 @@ def test_a_receipt_that_is_gone_is_none_whatever_peer_index_says(tmp_path: Path)
 
 
 def test_a_process_that_is_not_restored_keeps_its_events(tmp_path: Path) -> None:
-    """P1's third event stays: message 2, which is fenced. Message 1, whose send is gone, decides nothing."""
+    """P1's third event stays: message 2, which is fenced. It has received message 1, whose send is gone."""
     store = folder_of(tmp_path, [one for one in RECOVERED if (one.process, one.kind) != ("P1", "restore")])
-    assert judged(store, P1=3, P2=0) == (None, {"P1->P2": [0]})
-    assert judged(store, P1=2, P2=1) == (None, {"P1->P2": [0]})
+    assert judged(store, P1=3, P2=0) == (1, {"P1->P2": [0]})
+    assert judged(store, P1=1, P2=1) == (None, {"P1->P2": [0]})
+    assert judged(store, P1=2, P2=1) == (1, {"P1->P2": [0]})
 
 
 def test_without_the_column_epoch_nothing_is_gone(tmp_path: Path) -> None:
@@ -74,7 +76,7 @@ def test_without_the_column_epoch_nothing_is_gone(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.write_part("events", "all", table.drop_columns(["epoch"]))
     assert judged(store, P1=1, P2=2) == (None, {"P1->P2": [0], "P2->P1": [1]})
-    assert judged(store, P1=3, P2=2) == (None, {"P1->P2": [0], "P2->P1": [1]})  # 2 is fenced all the same
+    assert judged(store, P1=3, P2=2) == (None, {"P1->P2": [0]})  # 2 is fenced all the same
 
 
 def test_a_second_recovery_goes_back_behind_the_first(tmp_path: Path) -> None:
@@ -84,12 +86,26 @@ def test_a_second_recovery_goes_back_behind_the_first(tmp_path: Path) -> None:
     assert judged(store, P1=9, P2=9) == (None, {})
 
 
-def test_a_lost_message_is_in_no_channel_unless_it_comes_after_all(tmp_path: Path) -> None:
+def test_a_message_is_in_its_channel_until_it_is_lost_as_it_comes_unless_it_comes_after_all(tmp_path: Path) -> None:
     lost = [
-        row_of(0, "A", 1, "send", "A->B", 0), row_of(1, "A", 2, "send", "A->B", 1, peer_index=1),
-        row_of(2, "A", 3, "send", "A->B", 2), row_of(3, "B", None, "lost", "A->B", 0),
-        row_of(4, "B", None, "lost", "A->B", 1), row_of(5, "B", 1, "receive", "A->B", 1, peer_index=2),
+        row_of(0, "A", 1, "send", "A->B", 0), row_of(1, "A", 2, "send", "A->B", 1, peer_index=2),
+        row_of(2, "A", 3, "send", "A->B", 2), row_of(3, "B", 1, "internal"), row_of(4, "B", None, "lost", "A->B", 0),
+        row_of(5, "B", None, "lost", "A->B", 1), row_of(6, "B", 2, "receive", "A->B", 1, peer_index=2),
+        row_of(7, "A", None, "lost", "A->B", 2),
     ]  # fmt: skip
     store = folder_of(tmp_path, lost)
-    assert judged(store, A=3) == (None, {"A->B": [1, 2]})
-    assert judged(store, A=3, B=1) == (None, {"A->B": [2]})
+    assert judged(store, A=3) == (None, {"A->B": [0, 1, 2]})
+    assert judged(store, A=3, B=1) == (None, {"A->B": [1, 2]}), "2 is lost on its way: a cut cannot tell when"
+    assert judged(store, A=0, B=1) == (None, {}), "0 may be lost right behind the cut"
+    assert judged(store, A=0, B=2) == (0, {}), "but not behind what comes after it"
+
+
+def test_a_cut_that_lies_before_a_row_knows_what_is_lost_before_it(tmp_path: Path) -> None:
+    lost = [
+        row_of(0, "A", 1, "send", "A->B", 0), row_of(1, "A", 2, "send", "A->B", 1),
+        row_of(2, "B", None, "lost", "A->B", 0), row_of(3, "B", 0, "record", snapshot_id="S"),
+        row_of(4, "B", None, "lost", "A->B", 1), row_of(5, "A", 2, "record", snapshot_id="S"),
+    ]  # fmt: skip
+    _, verdicts, channels = audited_here(folder_of(tmp_path, lost), OfSnapshots())
+    assert verdicts == {(0, "S"): None}
+    assert channels == {(0, "S", "A->B"): [1]}

@@ -15,7 +15,6 @@ import pytest
 
 from pipeline import jobs
 from pipeline.__main__ import main
-from pipeline.cuts.cut_sources import Snapshots
 from pipeline.ensembles import summaries
 from pipeline.spark import spark_session
 from pipeline.store import storage_lock
@@ -23,10 +22,8 @@ from pipeline.store.folder import Store
 from pipeline.store.local_folder import LocalFolder
 from pipeline.store.schema import TABLES, arrow_schema
 from sim.core.errors import InputError
-from sim.core.model import RECORD
 from sim.document.writing import dumps
 from sim.explore.report import complete_graph
-from tests.pipeline.cuts.random_tables import as_table
 from tests.pipeline.s3 import BUCKET, losing, s3
 from tests.pipeline.some_jobs import LOG, STATES, check_summaries
 from tests.pipeline.some_jobs import rows as rows_of
@@ -57,15 +54,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def here(folder: Path) -> Found:
     """The outcomes of the commands without Spark."""
-    with no_spark(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "from_snapshots", snapshots_here)
+    with no_spark():
         return outcomes(str(folder / "here"), folder)
-
-
-def snapshots_here(events: Any) -> Snapshots:
-    """The cuts of snapshots that are all complete."""
-    rows = [row for row in events.toArrow().to_pylist() if row["kind"] == RECORD]
-    return Snapshots(as_table([(row["run_id"], row["snapshot_id"], row["process"], row["index"]) for row in rows]), 0)
 
 
 @pytest.fixture(scope="module", params=["here", pytest.param("cluster", marks=CLUSTER)])
