@@ -44,7 +44,7 @@ def _audit(arguments: argparse.Namespace) -> int:
         run_id, cut_id, witness = found.first
         print(f"the first: cut {cut_id} of run {run_id}; message {witness} was received inside it and sent outside")
     if found.left_out:
-        print(f"{found.left_out} snapshots were left out: given up, or not every process recorded", file=sys.stderr)
+        print(f"{found.left_out} snapshots were left out: given up, or not everybody recorded", file=sys.stderr)
     if not found.is_sorted:
         print(UNSORTED, file=sys.stderr)
     store = Store(arguments.dir)

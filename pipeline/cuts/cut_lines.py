@@ -22,6 +22,7 @@ from pipeline.store.schema import CUT_TYPES
 from sim.core.errors import InputError
 
 MOST_LINES = 2_000_000  # at a time: a job carries them to every worker
+UNKNOWN, LEAST = -1, -2  # rows: it is not known; the process is as early as the others require
 
 Codes = NDArray[numpy.int32]
 
@@ -31,7 +32,7 @@ class Cuts(NamedTuple):
 
     Cut c is cut ids[id_codes[c]] of run runs[run_of[c]]; runs is sorted. Its lines are those from starts[c] to
     starts[c + 1]: processes[line] is a place in `names`, indices[line] the number of events inside, and rows[line] the
-    row before which it lies, if that is known.
+    row before which it lies, if that is known, UNKNOWN or LEAST.
     """
 
     begin: int

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy
 import pyarrow
 
-from pipeline.cuts.cut_lines import Cuts, packed
+from pipeline.cuts.cut_lines import LEAST, UNKNOWN, Cuts, packed
 from pipeline.cuts.event_columns import RowGroup, batches, numbers_of, texts_of
 from pipeline.cuts.sends import Bools
 from pipeline.cuts.ways import Read
@@ -47,10 +47,10 @@ _NOTHING = dict.fromkeys(Event._fields)
 
 
 class OfSnapshots(NamedTuple):
-    """The cuts of the snapshots that were not given up, and that every process of their runs has recorded.
+    """The cuts of the snapshots that were not given up, and that everybody who takes part has recorded.
 
-    The processes of a run are those with rows, and those to which something is in flight. Services, which only exchange
-    control messages, are none.
+    Those take part who are present at the first recording, of the processes with rows and those to which something is
+    in flight. Services, which only exchange control messages, are none. The others are as early as these require.
     """
 
 
@@ -84,12 +84,14 @@ class _Found:
         cuts: dict[int, list[_Line]] = {}
         begun = {event.snapshot_id for event in events if event.kind == RECORD}
         for own in _as_of_completion(events, processes):
-            if own.status in GIVEN_UP or set(own.local) < set(processes):
+            if own.status in GIVEN_UP or set(own.local) < set(own.members):
                 self.left_out += own.id in begun
                 continue
             known = len(restores) if own.end is None else sum(row < own.end for row in restores)
             parts = own.local.items()
-            cuts.setdefault(known, []).extend(_Line(run_id, own.id, name, at.inside, at.step) for name, at in parts)
+            lines = [_Line(run_id, own.id, name, at.inside, at.step) for name, at in parts]
+            lines += [_Line(run_id, own.id, name, 0, LEAST) for name in processes if name not in own.members]
+            cuts.setdefault(known, []).extend(lines)
         for layer, (known, lines) in enumerate(sorted(cuts.items(), reverse=True)):
             self.lines.setdefault(layer, []).extend(lines)
             self.read.setdefault(layer, {}).update({run_id: known} if known < len(restores) else {})
@@ -134,7 +136,7 @@ def recorded(groups: Sequence[RowGroup], first: int, last: int) -> Iterator[Reco
 
 
 def _telling(groups: Sequence[RowGroup], first: int, last: int) -> list[Event]:
-    """The rows that tell of snapshots, by run, in their order; the step of each is its row (-1: it has no number)."""
+    """The rows that tell of snapshots, by run, in their order; the step of each is its row, if that has a number."""
     is_told = any({*_TOLD}.intersection(texts_of(rows, "kind").values) for rows in batches(groups, ["kind"]))
     columns = (*_COLUMNS, "body") if is_told else _COLUMNS
     found: list[dict[str, Any]] = []
@@ -142,7 +144,7 @@ def _telling(groups: Sequence[RowGroup], first: int, last: int) -> list[Event]:
         own = rows.filter(pyarrow.array(_are_of(rows, first, last) & _are(rows, _TELLING)))
         found += own.to_pylist()
     for number, row in enumerate(found):  # where a table does not number its rows they are in order
-        row["step"] = row.get("row", -1)
+        row["step"] = row.get("row", UNKNOWN)
         row.setdefault("row", number)
     return sorted((Event(**{**_NOTHING, **row}) for row in found), key=attrgetter("run_id", "row"))
 

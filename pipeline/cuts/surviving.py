@@ -18,9 +18,9 @@ import pyarrow
 from pipeline.cuts.event_columns import Names, Numbers, RowGroup, batches, numbers_of, stretches, texts_of
 from pipeline.cuts.sends import Bools, Codes
 from sim.core.errors import InputError
-from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, LOST, PUT_BACK, RECORD, RESTORE
+from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, JOIN, LEAVE, LOST, PUT_BACK, RECORD, RESTORE
 
-MARKS = (RESTORE, LOST, FENCED, COPIED)  # of a run in which sends and receives do not tell all
+MARKS = (RESTORE, LOST, FENCED, COPIED, JOIN, LEAVE)  # of a run in which sends and receives do not tell all
 KINDS = (*MARKS, PUT_BACK, RECORD, *sorted(APPLICATION_KINDS))
 CODES = {kind: code for code, kind in enumerate(KINDS)}
 _COLUMNS = ("run_id", "row", "process", "index", "kind", "channel", "message_id", "snapshot_id", "epoch")

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from pipeline.cuts.cut_lines import Cuts
+from pipeline.cuts.cut_lines import LEAST, Cuts
 from pipeline.cuts.event_columns import Names, Numbers
 from pipeline.cuts.sends import NEVER, Bools, Sends
 from pipeline.cuts.surviving import Rows, Surviving, surviving
@@ -148,6 +148,23 @@ class _Positions:
         return numpy.asarray(name, numpy.int64) * self._runs + run
 
 
+class _Needs(NamedTuple):
+    """What comes in needs what was sent: (target, at) is inside only with (source, put). Sorted by run."""
+
+    run: Numbers
+    target: Numbers
+    at: Numbers
+    source: Numbers
+    put: Numbers
+
+    def where(self, rows: Bools) -> _Needs:
+        return _Needs(*(column[rows] for column in self))
+
+    def of_run(self, run: int) -> _Needs:
+        first, last = numpy.searchsorted(self.run, [run, run + 1])
+        return _Needs(*(column[first:last] for column in self))
+
+
 class Ways:
     """The ways of the messages of some runs, from the rows of those that are marked; of others a send tells all.
 
@@ -173,6 +190,7 @@ class Ways:
         keys, at = self._keys(receipts.run, receipts.message), self._at(receipts)
         self._first, self._last = _Lookup(keys, at), _Lookup(keys, at, greatest=True)
         self._original = self._originals(rows)
+        self._needs = self._needed(left, receipts, own.where(is_last), self._positions.of_losses[is_last])
 
     def _at(self, rows: Rows) -> Numbers:
         return self._positions.of_events(rows.run, rows.name, rows.index)
@@ -194,6 +212,19 @@ class Ways:
         of_send = _Lookup(keys[count:], self._keys(sends.run, sends.message), -1)
         return _Lookup(self._keys(copies.run, copies.message), of_send(keys[:count]), -1)
 
+    def _needed(self, left: Rows, receipts: Rows, losses: Rows, lost_at: Numbers) -> _Needs:
+        """What every receipt, and every loss as a message comes, needs to be inside: its send."""
+        sends = left.of(SEND)
+        keys = self._keys(sends.run, sends.message)
+        put, source = _Lookup(keys, self._at(sends)), _Lookup(keys, sends.name)
+        run, target = numpy.append(receipts.run, losses.run), numpy.append(receipts.name, losses.name)
+        own = self._keys(run, numpy.append(receipts.message, losses.message))
+        originals = self._original(own)
+        own = numpy.where(originals < 0, own, originals)
+        found = _Needs(run, target, numpy.append(self._at(receipts), lost_at), source(own), put(own))
+        order = numpy.argsort(run, kind="stable")
+        return _Needs(*(column[order] for column in found)).where(put(own)[order] != NEVER)
+
     # ------------------------------------------------------------------ what is asked
 
     def frontiers(self, cuts: Cuts, names: Names) -> Frontiers:
@@ -212,7 +243,24 @@ class Ways:
             line = numpy.flatnonzero(self.are_marked[cuts.run_of[cut]] & (cuts.rows >= 0))
             run, name, row = (at.astype(numpy.int64)[line] for at in (cuts.run_of[cut], cuts.processes, cuts.rows))
             at_most[cut[line], name] = at_least[cut[line], name] = self._positions.before(run, name, row)
+            for inside in (at_most, at_least):
+                self._stand(cuts, cut, inside)
         return Frontiers(*(numpy.minimum(own, NEVER - 1).astype(numpy.int32) for own in (at_most, at_least)))
+
+    def _stand(self, cuts: Cuts, cut_of: Numbers, inside: Numbers) -> None:
+        """Puts those who take no part there where the others need them, and no later."""
+        assert cuts.rows is not None
+        least = numpy.flatnonzero(cuts.rows == LEAST)
+        for cut in numpy.unique(cut_of[least]).tolist():
+            others, now = cuts.processes[least[cut_of[least] == cut]], inside[cut]
+            now[others] = 0
+            needs = self._needs.of_run(int(cuts.run_of[cut]))
+            needs = needs.where(numpy.isin(needs.source, others))
+            before = None
+            while before is None or (now != before).any():
+                before = now.copy()
+                are_inside = needs.at <= now[needs.target]
+                numpy.maximum.at(now, needs.source[are_inside], needs.put[are_inside])
 
     def of(self, sends: Sends) -> Iterator[Told]:
         """What sends of marked runs tell, by positions in the place of indices."""

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from sim.core.model import Event
-from tests.reference.definition import APPLICATION, Meaning
+from tests.reference.definition import APPLICATION, Cut, Meaning
 
 Inside = Callable[[Event], bool]  # of an application event, or of a message that is lost as it comes to its receiver
 
@@ -70,11 +70,12 @@ class Messages:
 
         return self.crossing(can_be, has_to)
 
-    def of_rows(self, rows: Mapping[str, int]) -> Crossing:
-        """What crosses a cut that lies before these rows of each process."""
+    def of_positions(self, positions: Cut) -> Crossing:
+        """What crosses a cut of these positions."""
+        rows = {row for own in positions for row in (own.row, *own.events)}
 
         def is_inside(row: Event) -> bool:
-            return row.row < rows[row.process]
+            return row.row in rows
 
         return self.crossing(is_inside, is_inside)
 

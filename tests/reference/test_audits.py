@@ -57,19 +57,19 @@ def _drawn(execution: Execution, cut: int) -> dict[str, int]:
 
 
 def _of_snapshots(execution: Execution, number: int, verdicts: Verdicts, channels: Channels) -> Iterator[str]:
-    """The differences in the snapshots that were not given up, and that every process has recorded."""
+    """The differences in the snapshots that were not given up, and that everybody who takes part has recorded."""
     table, scenario = execution.table, execution.scenario
     named = {row.process for row in table} | {target_of(row) for row in table if row.kind.endswith("send")}
-    processes = [name for name in scenario.processes if name in named]  # of others a table does not tell
     for name in sorted({row.snapshot_id for row in table if row.snapshot_id is not None}):
         what, judged = f"{scenario.name} {name}", Judged(scenario, table, name)
-        is_judged = judged.status not in GIVEN_UP and judged.parts.keys() >= {*processes}
+        members = named.intersection(judged.members)  # of others a table does not tell
+        is_judged = judged.status not in GIVEN_UP and bool(judged.parts) and judged.parts.keys() >= members
         if ((number, name) in verdicts) is not is_judged:
             yield f"{what} is {'not ' if is_judged else ''}audited"
         elif is_judged:
             witness = verdicts[number, name]
-            before = {process: part[0].row for process, part in judged.parts.items()}
-            yield from _differs(what, witness, _held(channels, number, name), Messages(judged.meaning).of_rows(before))
+            expected = Messages(judged.meaning).of_positions(judged.positions)
+            yield from _differs(what, witness, _held(channels, number, name), expected)
             if judged.status == "complete" and judged.verdicts()["consistency"] is not (witness is None):
                 yield f"{what}: {witness}, but consistency is {judged.verdicts()['consistency']}"
 

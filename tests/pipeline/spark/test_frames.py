@@ -52,7 +52,7 @@ def test_the_command_audits_the_snapshots_of_any_systems(
     said = capsys.readouterr()
     assert said.out.startswith(f"{len(expected[0])} cuts, ")
     assert (
-        f"{sum(row['left_out'] for row in told)} snapshots were left out: given up, or not every process recorded"
+        f"{sum(row['left_out'] for row in told)} snapshots were left out: given up, or not everybody recorded"
         in said.err
     )
 
