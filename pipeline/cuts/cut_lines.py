@@ -75,6 +75,12 @@ class Cuts(NamedTuple):
         """The run_id and cut_id of a cut."""
         return int(self.runs[self.run_of[cut]]), self.ids[int(self.id_codes[cut])].as_py()
 
+    def each(self) -> Iterator[tuple[str, dict[str, int]]]:
+        """The cut_id of each cut, and the events inside, by process."""
+        for cut in range(self.size):
+            lines = range(int(self.starts[cut]), int(self.starts[cut + 1]))
+            yield self.name(cut)[1], {self.names[self.processes[at]]: int(self.indices[at]) for at in lines}
+
 
 def slices_of(given: pyarrow.Table) -> Iterator[Cuts]:
     """The cuts given, at most MOST_LINES lines at a time, unless a cut has more. Whole cuts, in the order of runs.

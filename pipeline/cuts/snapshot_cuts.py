@@ -127,7 +127,8 @@ def recorded(groups: Sequence[RowGroup], first: int, last: int) -> Iterator[Reco
     events, processes = _telling(groups, first, last), _processes(groups, first, last)
     found, begin = _Found(), 0
     for run_id, own in groupby(events, key=attrgetter("run_id")):
-        found.add(run_id, list(own), processes[run_id])
+        if run_id in processes:
+            found.add(run_id, list(own), processes[run_id])
         if found.size > MOST_LINES:
             yield from found.packed(begin)
             found, begin = _Found(), begin + found.size

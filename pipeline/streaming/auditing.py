@@ -1,7 +1,8 @@
 """Judges the cuts of a run that is followed, with the kernel of the batch audit, and writes them into its tables.
 
-The kernel is given the few parts of the event table that may matter, and what is left of the run after recoveries. The
-tables audits, channels and cuts have a part for CHUNK cuts; it is written anew when one of them is judged.
+The kernel is given the few parts of the event table that may matter; those of a run with marks all do, and its cuts are
+found as the batch audit finds them. The tables audits, channels and cuts have a part for CHUNK cuts; it is written anew
+when one of them is judged.
 """
 
 from __future__ import annotations
@@ -9,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy
 import pyarrow
 from pyarrow import compute
 
 from pipeline.cuts.cut_lines import packed
-from pipeline.cuts.event_columns import Names
 from pipeline.cuts.judging import audits_table, channels_table, crossings_of
-from pipeline.cuts.surviving import Surviving
+from pipeline.cuts.snapshot_cuts import recorded
 from pipeline.cuts.tasks import Task
 from pipeline.store.folder import Store
 from pipeline.store.parquet_files import as_dataset
@@ -26,6 +25,9 @@ from pipeline.streaming.followed_cuts import CHUNK
 from pipeline.streaming.run import Run
 
 TOGETHER = 64  # cuts that are judged at a time
+
+
+Rows = tuple[pyarrow.Table, pyarrow.Table]  # of audits and channels
 
 
 class Judged(NamedTuple):
@@ -39,23 +41,26 @@ class Judged(NamedTuple):
 
 
 def audit(store: Store, run: Run, events: Events) -> list[Judged]:
-    """Judges the dirty cuts of a run, and writes them. Returns the verdicts, in the order of the cuts."""
+    """Judges the dirty cuts of a run, and writes them. Returns the verdicts that are new, in the order of the cuts."""
+    whole = _whole(run, events) if run.is_marked else None
     verdicts: list[Judged] = []
     chunks: dict[int, list[int]] = {}
     for number in sorted(run.cuts.dirty):
         chunks.setdefault(number // CHUNK, []).append(number)
     for chunk, numbers in chunks.items():
         own = [number for number in numbers if run.cuts.ids[number] is not None]
-        audits, channels = [], []
-        for begin in range(0, len(own), TOGETHER):
-            for one, other in _judged(run, events, own[begin : begin + TOGETHER]):
-                audits.append(one)
-                channels.append(other)
-        new = {"audits": audits, "channels": channels, "cuts": [_lines(run, own)]}
-        kept = _others(run, chunk, set(numbers))
+        found = list(_judged(run, events, own)) if whole is None else [_of(run, own, rows) for rows in whole]
+        new = {
+            "audits": [one for one, _ in found],
+            "channels": [other for _, other in found],
+            "cuts": [_lines(run, own)],
+        }
+        name, kept = part_name(run, chunk), _others(run, chunk, set(numbers))
+        before = _verdicts(run.number, *([*_written(store, table, name)] for table in ("audits", "channels")))
+        known = {*before}
         for table, parts in new.items():
-            _write(store, table, part_name(run, chunk), parts, kept)
-        verdicts += _verdicts(run.number, audits, channels)
+            _write(store, table, name, parts, kept)
+        verdicts += [one for one in _verdicts(run.number, new["audits"], new["channels"]) if one not in known]
     run.cuts.dirty.clear()
     return verdicts
 
@@ -76,34 +81,43 @@ def _lines(run: Run, numbers: Sequence[int]) -> pyarrow.Table:
     return pyarrow.Table.from_pylist([dict(zip(CUT_TYPES, row, strict=True)) for row in rows], schema)
 
 
-def _judged(run: Run, events: Events, numbers: Sequence[int]) -> Iterator[tuple[pyarrow.Table, pyarrow.Table]]:
-    """The rows of audits and channels of some cuts."""
-    if not numbers:
-        return
-    cuts = packed(_lines(run, numbers), 0)
-    waiting = [sent.row for message, sent in run.open.items() if message not in run.ended]
-    task = Task(cuts, events.groups([run.cuts.frontier(number) for number in numbers], waiting), {})
-    found = crossings_of(task, lambda names: _left(run, names))
+def _judged(run: Run, events: Events, numbers: Sequence[int]) -> Iterator[Rows]:
+    """What is found of some cuts of a run without marks."""
+    for begin in range(0, len(numbers), TOGETHER):
+        own = numbers[begin : begin + TOGETHER]
+        waiting = [sent.row for sent in run.open.values()]
+        groups = events.groups([run.cuts.frontier(number) for number in own], waiting)
+        yield from _rows(Task(packed(_lines(run, own), 0), groups, {}))
+
+
+def _whole(run: Run, events: Events) -> list[Rows]:
+    """What is found of all cuts of a run with marks, which get their numbers."""
+    groups = events.all_groups()
+    cuts: dict[str, dict[str, int]] = {}
+    rows: list[Rows] = []
+    for found in recorded(groups, run.number, run.number):
+        cuts |= dict(found.cuts.each())
+        rows += _rows(Task(found.cuts, groups, {}, found.read)) if found.cuts.size else ()
+    run.cuts.found(cuts)
+    return rows
+
+
+def _rows(task: Task) -> Iterator[Rows]:
+    """What is found of the cuts of a task."""
+    found = crossings_of(task)
     if found is None:
-        half = len(numbers) // 2
-        yield from _judged(run, events, numbers[:half])
-        yield from _judged(run, events, numbers[half:])
+        for half in task.halves():
+            yield from _rows(half)
         return
     scan, crossings = found
-    yield audits_table(cuts, crossings), channels_table(task, scan.channels, crossings.held)
+    yield audits_table(task.cuts, crossings), channels_table(task, scan.channels, crossings.held)
 
 
-def _left(run: Run, names: Names) -> Surviving | None:
-    """What is left of the run."""
-    removed = [
-        (0, names.code(name), kept, last)
-        for name, process in run.releasing.processes.items()
-        for kept, last in process.restores
-    ]
-    if not removed and not run.ended:
-        return None
-    ended = numpy.fromiter(run.ended, numpy.int64, len(run.ended))
-    return Surviving(1, removed, pyarrow.table({"run": numpy.zeros(len(ended), numpy.int32), "message": ended}))
+def _of(run: Run, numbers: Sequence[int], rows: Rows) -> Rows:
+    """The rows of some cuts."""
+    ids = pyarrow.array([run.cuts.ids[number] for number in numbers], pyarrow.string())
+    audits, channels = (table.filter(compute.is_in(table["cut_id"], ids)) for table in rows)
+    return audits, channels
 
 
 def _others(run: Run, chunk: int, numbers: set[int]) -> pyarrow.Array:
@@ -113,14 +127,18 @@ def _others(run: Run, chunk: int, numbers: set[int]) -> pyarrow.Array:
     return pyarrow.array([one for one in own if one is not None], pyarrow.string())
 
 
+def _written(store: Store, table: str, part: str) -> Iterator[pyarrow.Table]:
+    """What a part has now, if it is there."""
+    for own in store.parts(table) if store.has(table) else ():
+        if own.name == part:
+            yield as_dataset(store.place, [own.file], TABLES[table]).to_table()
+
+
 def _write(store: Store, table: str, part: str, new: Sequence[pyarrow.Table], kept: pyarrow.Array) -> None:
     """Writes a part: the rows of the cuts in `kept`, as they are, and new ones."""
-    tables = list(new)
-    if len(kept):
-        (file,) = [one.file for one in store.parts(table) if one.name == part]
-        before = as_dataset(store.place, [file], TABLES[table]).to_table()
-        tables.insert(0, before.filter(compute.is_in(before["cut_id"], kept)))
-    store.write_part(table, part, pyarrow.concat_tables([arrow_schema(TABLES[table]).empty_table(), *tables]))
+    before = [own.filter(compute.is_in(own["cut_id"], kept)) for own in _written(store, table, part)]
+    tables = [arrow_schema(TABLES[table]).empty_table(), *before, *new]
+    store.write_part(table, part, pyarrow.concat_tables(tables))
 
 
 def _verdicts(run: int, audits: Sequence[pyarrow.Table], channels: Sequence[pyarrow.Table]) -> Iterator[Judged]:

@@ -118,9 +118,17 @@ class Events:
         """The row groups that matter to cuts; `open_rows` are the sends of messages that were not received."""
         with_open = {row // SEGMENT for row in open_rows}
         return [
-            RowGroup(f"events/{self.name(number)}.parquet", 0, segment.rows, self._run, self._run, self._store.place)
-            for number, segment in enumerate(self.segments)
+            group
+            for number, (segment, group) in enumerate(zip(self.segments, self.all_groups(), strict=True))
             if any(segment.may_cross(own, has_open=number in with_open) for own in frontiers)
+        ]
+
+    def all_groups(self) -> list[RowGroup]:
+        """All row groups."""
+        run, place = self._run, self._store.place
+        return [
+            RowGroup(f"events/{self.name(number)}.parquet", 0, segment.rows, run, run, place)
+            for number, segment in enumerate(self.segments)
         ]
 
     def names(self) -> Iterator[str]:

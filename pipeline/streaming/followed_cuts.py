@@ -1,15 +1,16 @@
 """The cuts of the snapshots of a run that is followed: which are complete, and which have to be judged, perhaps again.
 
 A cut is judged as soon as every process has recorded and all events inside are released. What comes later may change
-it: a recovery takes events back, a message that it holds in a channel is received at last, or lost. Then it is judged
-again, so that the tables are at every moment what the audit of the events so far would write.
+it: a message that it holds in a channel is received at last. Then it is judged again, so that the tables are at every
+moment what the audit of the events so far would write. Once the run has marks (pipeline.cuts.surviving), the rows
+themselves tell which cuts there are, as they do for that audit (`found`).
 
 Of a snapshot that is judged only its name and its frontier stay in memory, 4 bytes for each process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy
 from numpy.typing import NDArray
@@ -44,24 +45,31 @@ class FollowedCuts:
         """A snapshot is aborted, and no cut."""
         self.aborted.add(snapshot)
         self.recorded.pop(snapshot, None)
-        number = self._number.pop(snapshot, None)
-        if number is not None:
-            self.ids[number] = None
-            self._frontiers[number] = -1
-            self.dirty.add(number)
+        if snapshot in self._number:
+            self._remove(snapshot)
 
-    def decide(self, counts: Mapping[str, int], members: Iterable[str], left: Collection[str]) -> None:
-        """Makes those cuts that all members have recorded ones to be judged: a recording is released after its events.
+    def _remove(self, snapshot: str) -> None:
+        number = self._number.pop(snapshot)
+        self.ids[number] = None
+        self._frontiers[number] = -1
+        self.dirty.add(number)
 
-        Of a process that has left, and did not record, all events are inside; `counts` are the events of each process.
-        """
+    def decide(self, members: Iterable[str]) -> None:
+        """Makes those that all members have recorded cuts to be judged: a recording is released after its events."""
         needed = list(members)
         for snapshot, own in list(self.recorded.items()):
             if all(name in own for name in needed):
-                own.update({name: counts[name] for name in left if name not in own and name in counts})
                 self.add(snapshot, own)
                 self.dirty.add(self._number[snapshot])
                 del self.recorded[snapshot]
+
+    def found(self, cuts: Mapping[str, Mapping[str, int]]) -> None:
+        """The cuts that there are, by snapshot: all of them have to be judged, and others are none."""
+        for snapshot in self._number.keys() - cuts.keys():
+            self._remove(snapshot)
+        for snapshot, own in cuts.items():
+            self.add(snapshot, own)
+        self.dirty.update(self._number.values())
 
     def add(self, snapshot: str, own: Mapping[str, int], number: int | None = None) -> None:
         """Adds a cut, or replaces it; one that was written before has its `number`."""

@@ -155,8 +155,8 @@ def _waiting_file(batch: int) -> str:
 def _run_document(run: Run, events: Events) -> dict[str, Any]:
     return {
         "key": run.key, "name": run.name, "rows": run.rows, "steps": run.steps, "events": run.events,
-        "messages": run.messages, "time": run.time, "members": list(run.members), "left": sorted(run.left),
-        "ended": sorted(run.ended), "open": [[message, *sent] for message, sent in run.open.items()],
+        "messages": run.messages, "time": run.time, "members": list(run.members), "is_marked": run.is_marked,
+        "open": [[message, *sent] for message, sent in run.open.items()],
         "processes": {
             name: [own.count, own.epoch, own.seen, own.restores] for name, own in run.releasing.processes.items()
         },
@@ -185,9 +185,9 @@ def load(store: Store) -> State:
 
 
 def _fill(run: Run, own: Mapping[str, Any]) -> None:
-    for name in ("rows", "steps", "events", "messages", "time"):
+    for name in ("rows", "steps", "events", "messages", "time", "is_marked"):
         setattr(run, name, own[name])
-    run.members, run.left, run.ended = dict.fromkeys(own["members"]), set(own["left"]), set(own["ended"])
+    run.members = dict.fromkeys(own["members"])
     run.open = {message: Sent(*sent) for message, *sent in own["open"]}
     for name, (count, epoch, seen, restores) in own["processes"].items():
         run.releasing.processes[name] = Process(count, epoch, seen, [(kept, last) for kept, last in restores])

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from pipeline.cuts.surviving import MARKS
 from pipeline.logs.growing import Grown
 from pipeline.streaming.followed_cuts import FollowedCuts
 from pipeline.streaming.releasing import Releasing, Unit, is_sent
@@ -17,10 +18,8 @@ from sim.core.errors import InputError
 from sim.core.model import (
     APPLICATION_KINDS,
     DOWN,
-    FENCED,
     JOIN,
     LEAVE,
-    LOST,
     MARKER_SEND,
     RECEIVE,
     RECORD,
@@ -91,9 +90,8 @@ class Run:
         self.key, self.name, self.number = key, name, number
         self.releasing = Releasing()
         self.open: dict[int, Sent] = {}  # by message_id, what was sent and not received
-        self.ended: set[int] = set()  # messages that were lost or fenced off
+        self.is_marked = False  # by a recovery, a loss, a copy, a join or a leave: sends and receives do not tell all
         self.members: dict[str, None] = {}  # the processes of the run
-        self.left: set[str] = set()  # those that are no part of it any more
         self.cuts = FollowedCuts()
         self.rows, self.steps, self.events, self.messages, self.time = 0, 0, 0, 0, 0.0
 
@@ -104,8 +102,7 @@ class Run:
             self._release(unit, batch, past)
         self.rows += len(batch.rows)
         self.releasing.check_size()
-        counts = {name: process.count for name, process in self.releasing.processes.items()}
-        self.cuts.decide(counts, [name for name in self.members if name not in self.left], self.left)
+        self.cuts.decide(self.members)
         self.cuts.change(batch.least)
         return batch
 
@@ -170,6 +167,7 @@ class Run:
 
     def _note(self, row: Grown, batch: Batch, past: Past) -> None:
         kind, name = row.kind, row.process
+        self.is_marked |= kind in MARKS
         if kind not in _NO_MEMBERS:
             self.members[name] = None
             if kind in (SEND, MARKER_SEND) and row.channel:
@@ -178,17 +176,11 @@ class Run:
             self.cuts.record(row.snapshot_id, name, row.index or 0)
         elif kind == SNAPSHOT_ABORTED and row.snapshot_id is not None:
             self.cuts.abort(row.snapshot_id)
-        elif kind in (LOST, FENCED) and row.message is not None:
-            self.ended.add(row.message)
-            if row.message in self.open:
-                batch.changed(self.open[row.message].source, self.open[row.message].index)
         elif kind == RESTORE:
             self._restore(row, batch, past)
         elif kind == RECOVERY and row.epoch is not None:
             for service in json.loads(row.body or "{}").get("services", ()):
                 self.releasing.process(service).epoch = row.epoch
-        elif kind in (JOIN, LEAVE):
-            (self.left.add if kind == LEAVE else self.left.discard)(name)
 
     def _restore(self, row: Grown, batch: Batch, past: Past) -> None:
         """A process goes back: its later events are gone, and what they received is on its way again."""

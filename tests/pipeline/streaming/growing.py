@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow
 
-from pipeline.cuts.cut_lines import slices_of
 from pipeline.cuts.event_columns import DECIDE, row_groups
 from pipeline.cuts.judging import audits_table, channels_table, crossings_of
-from pipeline.cuts.tasks import tasks_of
+from pipeline.cuts.snapshot_cuts import OfSnapshots
+from pipeline.cuts.tasks import drawn_tasks_of
 from pipeline.logs.format import NO_OPTIONS, Options
 from pipeline.store.folder import Store
 from pipeline.store.schema import arrow_schema
@@ -69,16 +69,15 @@ def written(store: Store) -> tuple[Rows, Rows]:
 
 
 def by_the_batch_audit(store: Store) -> tuple[Rows, Rows]:
-    """What the batch audit finds of the same events and cuts; it is not written."""
+    """What the batch audit finds of the snapshots in the same events; it is not written."""
     audits: Rows = []
     channels: Rows = []
-    if store.has("cuts") and store.count("cuts"):
-        for cuts in slices_of(store.rows("cuts").to_table()):
-            for task in tasks_of(cuts, row_groups(store, DECIDE), {}):
-                found = crossings_of(task)
-                assert found is not None
-                audits += audits_table(task.cuts, found[1]).to_pylist()
-                channels += channels_table(task, found[0].channels, found[1].held).to_pylist()
+    for drawn in drawn_tasks_of(OfSnapshots(), row_groups(store, DECIDE), {}) if store.has("events") else ():
+        for task in (own for own in drawn.of_cuts() if own.cuts.size):
+            found = crossings_of(task)
+            assert found is not None
+            audits += audits_table(task.cuts, found[1]).to_pylist()
+            channels += channels_table(task, found[0].channels, found[1].held).to_pylist()
     return _sorted(audits), _sorted(channels)
 
 

@@ -1,4 +1,4 @@
-"""What comes after a verdict may change it: the order of receipt, a recovery, a loss, one more process, an abort."""
+"""What comes after a verdict may change it, until the snapshot is complete: the order of receipt, a recovery."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def record(process: str, index: int) -> dict[str, Any]:
     return {"process": process, "kind": "record", "index": index, "snapshot_id": "S"}
 
 
+def done(process: str) -> dict[str, Any]:
+    """The part of a process is done."""
+    return {"process": process, "kind": "snapshot_complete", "snapshot_id": "S"}
+
+
 @pytest.fixture
 def follow(tmp_path: Path) -> Follow:
     """Takes in some rows. Returns the witness, by snapshot, and what its channels hold."""
@@ -51,22 +56,27 @@ def test_messages_are_in_the_order_of_their_receipt(follow: Follow) -> None:
     assert follow(receive(2, 5)) == ({"S": None}, {"P1->P2": [6, 5]})
 
 
-def test_a_send_that_is_taken_back_is_in_no_channel(follow: Follow) -> None:
-    assert follow(send(1, 5), send(2, 6), record("P1", 2), record("P2", 0))[1] == {"P1->P2": [5, 6]}
-    assert follow({"process": "P1", "kind": "restore", "index": 1}) == ({"S": None}, {"P1->P2": [5]})
+SENT = send(1, 5), send(2, 6), record("P1", 2), record("P2", 0)
+RECEIVED = record("P1", 0), send(1, 5), receive(1, 5), record("P2", 1)
 
 
-def test_a_receive_that_is_taken_back_is_none(follow: Follow) -> None:
-    rows = send(1, 5), receive(1, 5), record("P1", 0), record("P2", 1)
-    assert follow(*rows) == ({"S": 5}, {})
-    assert follow({"process": "P2", "kind": "restore", "index": 0}) == ({"S": None}, {})
-    assert follow(receive(2, 5)) == ({"S": None}, {})
+def test_a_part_that_is_taken_back_is_none(follow: Follow) -> None:
+    assert follow(*SENT)[1] == {"P1->P2": [5, 6]}
+    assert follow({"process": "P1", "kind": "restore", "index": 1}) == ({}, {})
+    assert follow(record("P1", 1)) == ({"S": None}, {"P1->P2": [5]})
 
 
-def test_a_message_that_is_lost_is_in_no_channel(follow: Follow) -> None:
-    assert follow(send(1, 5), record("P1", 1), record("P2", 0))[1] == {"P1->P2": [5]}
-    lost = {"process": "P2", "kind": "lost", "channel": "P1->P2", "message_id": 5}
-    assert follow(lost) == ({"S": None}, {})
+def test_a_snapshot_that_is_complete_keeps_its_verdict(follow: Follow) -> None:
+    assert follow(*RECEIVED, done("P1"), done("P2")) == ({"S": 5}, {})
+    assert follow({"process": "P2", "kind": "restore", "index": 0}) == ({"S": 5}, {})
+    assert follow(receive(2, 5)) == ({"S": 5}, {})
+
+
+def test_a_message_is_in_its_channel_if_it_is_lost_later(follow: Follow) -> None:
+    lost = {"process": "P2", "kind": "lost", "channel": "P1->P2"}
+    found = follow(send(1, 5), send(2, 6), {**lost, "message_id": 5}, record("P1", 2), record("P2", 0))
+    assert found == ({"S": None}, {"P1->P2": [6]})
+    assert follow({**lost, "message_id": 6}) == found
 
 
 def test_one_who_appears_later_has_to_record_as_well(follow: Follow) -> None:
