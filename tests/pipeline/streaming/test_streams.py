@@ -92,7 +92,7 @@ def check_followed(store: Store) -> None:
     streamed = written(store)
     assert streamed == by_the_batch_audit(store) and streamed[0]
     assert news(store).waiting == ()
-    assert jobs.audit(store.path, cuts=store.path / "cuts").cuts == len(streamed[0])
+    assert jobs.audit(store.path, snapshots=True).cuts == len(streamed[0])
     assert written(store) == streamed
 
 
@@ -169,9 +169,9 @@ def test_a_cluster_is_followed_through_kill_9_of_its_nodes_and_of_the_follower(
     assert len(streamed[0]) == 3
     assert streamed == by_the_batch_audit(store)
     jobs.ingest(tmp_path / "batch", sorted(logs.glob("*.log")), "live")
-    jobs.audit(tmp_path / "batch", cuts=tmp_path / "out" / "cuts")
+    jobs.audit(tmp_path / "batch", snapshots=True)
     assert written(Store(tmp_path / "batch")) == streamed
-    assert jobs.audit(tmp_path / "out", cuts=tmp_path / "out" / "cuts").cuts == 3
+    assert jobs.audit(tmp_path / "out", snapshots=True).cuts == 3
     assert written(store) == streamed
 
 
