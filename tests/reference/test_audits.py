@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from pipeline.cuts.snapshot_cuts import OfSnapshots
-from sim.run.execution import Execution
+from sim.document.files import load
+from sim.run.execution import Execution, run
+from tests.cases import each
 from tests.pipeline.cuts.here import audited_here
 from tests.pipeline.cuts.oracles import Channels, Verdicts
 from tests.pipeline.cuts.random_tables import Line, as_table
@@ -18,6 +21,7 @@ from tests.reference.definition import target_of
 from tests.reference.generator import executions
 from tests.reference.messages import Crossing, Messages, messages_of
 from tests.reference.test_cuts import some
+from tests.reference.test_verdicts import CASES
 from tests.reference.verdicts import Judged
 from tests.tools import check_none
 
@@ -86,6 +90,12 @@ def _differs(what: str, witness: int | None, held: dict[str, list[int]], expecte
 @pytest.mark.slow
 def test_the_audits_of_any_system(tmp_path: Path) -> None:
     check_none(differences(runs_of(some()), tmp_path))
+
+
+@each("name", sorted(path.stem for path in CASES.glob("*.toml")))
+def test_the_audits_of_cases_that_were_wrong(name: str) -> None:
+    with TemporaryDirectory() as folder:
+        check_none(differences([run(load(CASES / f"{name}.toml"))], Path(folder)))
 
 
 @pytest.mark.long("audits of 5,000 systems in which any features meet")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.cuts.one_window import log_window
 from pipeline.opening import scenario_of_window
+from sim.document.scenario import Scenario
 from sim.run.execution import run
 from sim.theory.causality import History
 from tests.pipeline.cuts.random_tables import surviving
@@ -18,18 +19,27 @@ from tests.pipeline.cuts.test_one_window import names_at
 from tests.pipeline.some_recoveries import WRONG, left, recovered
 from tests.pipeline.some_tables import folder_of
 from tests.reference.test_audits import differences
+from tests.sim.recovering import banks, dataflows
 from tests.tools import check_none, examples
 
 SEEDS = st.integers(0, 10_000)
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(12)
 @given(wrong=st.sampled_from(WRONG), seed=SEEDS)
 def test_audits_find_what_the_reference_finds(wrong: str, seed: int) -> None:
     """Of more events than tests/reference/test_audits.py has, and more recoveries."""
     with TemporaryDirectory() as folder:
         check_none(differences([recovered(seed, wrong)], Path(folder)))
+
+
+@pytest.mark.slow
+@examples(12)
+@given(scenario=dataflows() | banks())
+def test_so_they_do_where_a_dataflow_or_a_bank_recovers_with_a_storage(scenario: Scenario) -> None:
+    with TemporaryDirectory() as folder:
+        check_none(differences([run(scenario)], Path(folder)))
 
 
 @pytest.mark.slow
