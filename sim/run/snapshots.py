@@ -243,92 +243,46 @@ class _EventTable(NamedTuple):
     body_of: Callable[[Event], Any]
 
     def snapshot(self, name: str, rows: list[Event]) -> Snapshot:
-        """Snapshot `name` from its `rows`. A process that aborts or records again discards what it recorded before."""
-        local: dict[str, RecordedState] = {}
-        kept: dict[str, list[RecordedMessage]] = {}
-        closed: dict[str, int] = {}
-        done: dict[str, int] = {}
-        aborted: int | None = None
-        collected: int | None = None
-        starts: list[tuple[str, int]] = []
-        torn = ""  # the first process that left, or whose part was not done and is lost in a crash
+        """Snapshot `name` from its `rows`."""
         begun, decision = self._coordinated(rows)
+        decided = None if decision is None else self.body_of(decision)
         members = tuple(begun["among"]) if begun else self._members(rows)
-        channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
-        is_given_up = decision is not None and self.body_of(decision)["outcome"] != COMPLETE
-        end: int | None = None
-        forgetful: dict[str, None] = {}
-        lost: set[str] = set()  # who went back behind its part after all was complete
+        own = _Parts(members, self.body_of, is_given_up=decided is not None and decided["outcome"] != COMPLETE)
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
-            process, channel = row.process, row.channel or ""
-            if process not in members and process in self.processes:
-                continue  # who joins later takes no part
-            if row.kind == CRASH and process in local:
-                forgetful[process] = None
-            if row.kind == LEAVE and starts and end is None:
-                torn = torn or process
-            is_taken_back = process in local and local[process].inside > (row.index or 0)
-            if row.kind == RESTORE and (end is not None or not is_taken_back):
-                lost.update([process] if is_taken_back else ())
-                continue  # it keeps this part, or has been complete
-            if row.kind in (RECORD, SNAPSHOT_ABORTED, RESTORE) or (row.kind in (CRASH, LEAVE) and process not in done):
-                _discard(process, kept, closed, done)
-                if local.pop(process, None) is not None and row.kind == CRASH:
-                    torn = torn or process
-            if row.kind == RECORD:
-                state = self.body_of(row)
-                local[process] = RecordedState(state, row.index or 0, row.step, state)
-                lost.discard(process)
-                starts.append((process, row.step))
-            elif row.kind == STATE_CHANGED:
-                state, own = self.body_of(row), local[process]
-                local[process] = own._replace(state=state, changes=(*own.changes, (row.step, state)))
-            elif row.kind == RECORDED:
-                message = RecordedMessage(row.message_id or 0, channel, self.body_of(row), row.step)
-                kept.setdefault(channel, []).append(message)
-            elif row.kind == CHANNEL_CLOSED:
-                closed[channel] = row.step
-            elif row.kind == SNAPSHOT_COMPLETE:
-                done[process] = row.step
-                if not (is_given_up or torn or aborted or lost) and all(name in done for name in members):
-                    end = row.row + 1
-            elif row.kind == COLLECTED:
-                collected = row.step
-            elif row.kind == SNAPSHOT_ABORTED and aborted is None:
-                aborted = row.step
-        is_complete = aborted is None and not torn and all(process in done for process in members)
-        completed = max(done.values()) if is_complete else None
-        status = ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING
-        if decision is not None:
-            status = self.body_of(decision)["outcome"]
+            if row.process in members or row.process not in self.processes:  # who joins later takes no part
+                own.take(row)
+        status, completed, aborted = own.status, own.completed, own.aborted
+        if decision is not None and decided is not None:
+            status = decided["outcome"]
             completed, aborted = (decision.step, None) if status == COMPLETE else (None, decision.step)
         elif begun:
             status, completed = RECORDING, None
+        channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
         return Snapshot(
             id=name,
-            initiators=tuple(begun["starts"]) if begun else self._initiators(rows, starts),
+            initiators=tuple(begun["starts"]) if begun else self._initiators(rows, own.starts),
             status=status,
-            reason=self.body_of(decision)["reason"] if decision is not None else "",
-            detail=self.body_of(decision)["detail"] if decision is not None else "",
-            torn=torn,
+            reason=decided["reason"] if decided else "",
+            detail=decided["detail"] if decided else "",
+            torn=own.torn,
             triggered=rows[0].step if begun else None,
             decided=decision.step if decision is not None else None,
-            local={process: local[process] for process in self.processes if process in local},
-            events={process: self._inside(process, part) for process, part in local.items()},
-            channels={channel: tuple(kept.get(channel, ())) for channel in channels if channel in closed},
-            open={name: tuple(kept[name]) for name in kept if name in channels and name not in closed},
-            closed=closed,
-            began=min((step for _, step in starts), default=None),
+            local={process: own.local[process] for process in self.processes if process in own.local},
+            events={process: self._inside(process, part) for process, part in own.local.items()},
+            channels={channel: tuple(own.kept.get(channel, ())) for channel in channels if channel in own.closed},
+            open={at: tuple(kept) for at, kept in own.kept.items() if at in channels and at not in own.closed},
+            closed=own.closed,
+            began=min((step for _, step in own.starts), default=None),
             completed=completed,
-            slowest=max(done, key=done.__getitem__, default=None) if completed is not None else None,
+            slowest=max(own.done, key=own.done.__getitem__, default=None) if completed is not None else None,
             aborted=aborted,
             members=members,
             markers=sum(row.kind == MARKER_SEND for row in rows),
             controls=sum(row.kind == CONTROL_SEND for row in rows),
             carried=sum(row.kind == MARKER_CARRIED for row in rows),
-            collected=collected,
-            end=end,
-            forgetful=tuple(forgetful),
+            collected=own.collected,
+            end=own.end,
+            forgetful=tuple(own.forgetful),
         )
 
     def _coordinated(self, rows: Sequence[Event]) -> tuple[dict[str, Any] | None, Event | None]:
@@ -360,11 +314,94 @@ class _EventTable(NamedTuple):
         return tuple(service or [process for process in self.processes if process in began])
 
 
-def _discard(
-    process: str, kept: dict[str, list[RecordedMessage]], closed: dict[str, int], done: dict[str, int]
-) -> None:
-    """Removes everything that `process` has recorded."""
-    for channel in [name for name in {*kept, *closed} if name.partition("->")[2] == process]:
-        kept.pop(channel, None)
-        closed.pop(channel, None)
-    done.pop(process, None)
+class _Parts:
+    """What the members have recorded for a snapshot, row by row.
+
+    Who aborts, records again, or goes back behind its part before all is complete discards what it had recorded; so
+    does who leaves, or crashes with a part that is not done. `torn` is the first of these two.
+    """
+
+    def __init__(self, members: Collection[str], body_of: Callable[[Event], Any], *, is_given_up: bool) -> None:
+        self._members, self._body_of, self._is_given_up = members, body_of, is_given_up
+        self.local: dict[str, RecordedState] = {}
+        self.kept: dict[str, list[RecordedMessage]] = {}
+        self.closed: dict[str, int] = {}
+        self.done: dict[str, int] = {}
+        self.starts: list[tuple[str, int]] = []
+        self.torn = ""
+        self.forgetful: dict[str, None] = {}
+        self.aborted: int | None = None
+        self.collected: int | None = None
+        self.end: int | None = None
+        self._behind: set[str] = set()  # who has gone back behind its part after all was complete
+
+    def take(self, row: Event) -> None:
+        """A row of the snapshot, or one that may end a part of it."""
+        process, channel = row.process, row.channel or ""
+        if row.kind in (CRASH, LEAVE, RESTORE):
+            self._end_part(row)
+        elif row.kind == RECORD:
+            self._discard(process)
+            self._behind.discard(process)
+            state = self._body_of(row)
+            self.local[process] = RecordedState(state, row.index or 0, row.step, state)
+            self.starts.append((process, row.step))
+        elif row.kind == SNAPSHOT_ABORTED:
+            self._discard(process)
+            self.aborted = row.step if self.aborted is None else self.aborted
+        elif row.kind == STATE_CHANGED:
+            state, own = self._body_of(row), self.local[process]
+            self.local[process] = own._replace(state=state, changes=(*own.changes, (row.step, state)))
+        elif row.kind == RECORDED:
+            message = RecordedMessage(row.message_id or 0, channel, self._body_of(row), row.step)
+            self.kept.setdefault(channel, []).append(message)
+        elif row.kind == CHANNEL_CLOSED:
+            self.closed[channel] = row.step
+        elif row.kind == SNAPSHOT_COMPLETE:
+            self.done[process] = row.step
+            if self._is_complete and not (self._is_given_up or self._behind):
+                self.end = row.row + 1
+        elif row.kind == COLLECTED:
+            self.collected = row.step
+
+    def _end_part(self, row: Event) -> None:
+        """A process crashes, leaves or goes back."""
+        process = row.process
+        has_part = process in self.local
+        if row.kind == RESTORE:
+            if has_part and self.local[process].inside > (row.index or 0):
+                if self.end is None:
+                    self._discard(process)
+                else:
+                    self._behind.add(process)
+            return
+        if row.kind == CRASH and has_part:
+            self.forgetful[process] = None
+        if row.kind == LEAVE and self.starts and self.end is None:
+            self.torn = self.torn or process
+        if process not in self.done:
+            self._discard(process)
+            if row.kind == CRASH and has_part:
+                self.torn = self.torn or process
+
+    def _discard(self, process: str) -> None:
+        """Removes everything that a process has recorded."""
+        for channel in [name for name in {*self.kept, *self.closed} if name.partition("->")[2] == process]:
+            self.kept.pop(channel, None)
+            self.closed.pop(channel, None)
+        self.done.pop(process, None)
+        self.local.pop(process, None)
+
+    @property
+    def _is_complete(self) -> bool:
+        return not self.torn and self.aborted is None and all(name in self.done for name in self._members)
+
+    @property
+    def completed(self) -> int | None:
+        """The step in which the last part was done, if all are."""
+        return max(self.done.values()) if self._is_complete else None
+
+    @property
+    def status(self) -> str:
+        """What the parts come to, if nobody has decided."""
+        return ABORTED if self.aborted is not None else COMPLETE if self._is_complete else RECORDING
