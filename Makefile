@@ -69,7 +69,7 @@ picture: .venv/app ## draw the picture of the README anew
 examples: .venv/app ## make the finished examples of the app anew, when the version or the format has risen
 	$(BIN)/python -m pipeline.examples
 
-tradeoffs: .venv/app ## measure the table of trade-offs that comes with the app anew, when the version has risen; two minutes
+tradeoffs: .venv/app ## measure the table of trade-offs that comes with the app anew, when the version has risen; four minutes
 	$(BIN)/python -m pipeline tradeoffs --out examples/tradeoffs.json
 
 proto: .venv/dev ## make the code of cluster/rpc/snapshot.proto anew

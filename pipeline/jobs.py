@@ -29,7 +29,7 @@ from pipeline.cuts.tasks import tasks_of
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import OPTIONS, Grid
 from pipeline.ensembles.run import complete_ensemble, grid_of, is_done
-from pipeline.ensembles.tradeoff_grids import Asked
+from pipeline.ensembles.tradeoff_cases import Asked
 from pipeline.ensembles.tradeoffs import Table, measured_at_once, measured_on_workers
 from pipeline.exploring.spread import explored
 from pipeline.ingest import Row, carry_out, plan

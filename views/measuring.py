@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from functools import lru_cache
 
-from pipeline.ensembles.tradeoff_grids import Asked
+from pipeline.ensembles.tradeoff_cases import Asked
 from pipeline.ensembles.tradeoffs import Table, measured_at_once, table_from_json
 from pipeline.spark.progress import Progress
 from pipeline.store.examples import TRADEOFFS

@@ -14,13 +14,15 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pipeline.ensembles.claims import COLUMNS, DEPENDS, HOLDS, REFUTED
-from pipeline.ensembles.tradeoff_cells import Cell, Line, as_text_table, asked_in_words, lines_of
-from pipeline.ensembles.tradeoff_grids import OPTIONS, Asked, typical_scenario
+from pipeline.ensembles.claims import COLUMNS
+from pipeline.ensembles.judging import DEPENDS, HOLDS, REFUTED, Judged
+from pipeline.ensembles.tradeoff_cases import OPTIONS, Asked, typical_scenario
+from pipeline.ensembles.tradeoff_cells import HOW_TO_READ, Cell, Line, as_text_table, asked_in_words, lines_of
 from pipeline.ensembles.tradeoffs import Table
 from pipeline.store.data_root import free_name
 from sim.core.errors import InputError
 from sim.exchange.text_tables import TextTable, as_csv, as_latex, as_markdown
+from sim.explain.words import listing
 from views import visitors
 from views.budget import answering
 from views.errors import complain, complaining
@@ -36,16 +38,16 @@ JOB = "trade-offs"
 BEGUN = "tradeoffs_begun"  # in the session: how many were begun
 MOST_RUNS, MOST_RUNS_IN_A_CLASS = 2_500, 600  # of each algorithm
 
-SIGNS = {HOLDS: "✓ Holds.", DEPENDS: "± It depends.", REFUTED: "≠ Does not hold."}
+SIGNS = {HOLDS: "✓ Holds.", DEPENDS: "± Depends on", REFUTED: "≠ Does not hold."}
 CLASSES = {HOLDS: "good", DEPENDS: "depends", REFUTED: "bad"}
 
 LABELS = {
     "topology": "Topologies", "processes": "Processes", "delay": "Delay of messages",
-    "marker_delay": "Delay of markers", "runs": "Runs of each", "seed": "First seed",
+    "marker_delay": "Delay of markers", "pace": "Time between two sends", "runs": "Runs of each", "seed": "First seed",
 }  # fmt: skip
 FIRST = {
     "topology": "complete, ring, line, star, dag", "processes": "4, 6", "delay": "uniform:1:9",
-    "marker_delay": "same, uniform:1:40", "runs": "10", "seed": "0",
+    "marker_delay": "same, uniform:1:40", "pace": "2, 20", "runs": "5", "seed": "0",
 }  # fmt: skip
 
 
@@ -85,14 +87,15 @@ def _head(table: Table, is_own: bool) -> None:
     whose = "You have measured this." if is_own else "This comes with the app."
     st.html(
         '<p class="cut-told">The claims are those of the design document after which this system was built. '
-        "Beside each stands what runs of all algorithms on the same systems gave: the median of each value, and the "
-        "most of all runs where that is said. A remark says where the two disagree.</p>"
-        f'<p class="cut-told"><b>The grid:</b> {escape(asked_in_words(table.asked))} {table.runs:,} runs in all. '
-        f"Costs are compared on a {escape(table.compared_on)}. {whose}</p>"
+        "Next to each claim is what was measured. A claim is judged in each case: a topology, a size, a workload and a "
+        "delay of markers. It is compared with other algorithms in the same case only. Where cases disagree, the "
+        f"verdict names the inputs on which it depends. {HOW_TO_READ}</p>"
+        f'<p class="cut-told"><b>The cases:</b> {escape(asked_in_words(table.asked))} {table.runs:,} runs in all. '
+        f"{whose}</p>"
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cut-tradeoff-tools"):
         begun = st.session_state.get(BEGUN, 0)
-        with st.popover("Change the grid", type="tertiary", key=f"tradeoff-grid-{begun}"):  # a new one is closed
+        with st.popover("Change the cases", type="tertiary", key=f"tradeoff-grid-{begun}"):  # a new one is closed
             _form()
         with st.popover("Save the table", type="tertiary", key="tradeoff-save"):
             _save_menu(table)
@@ -120,7 +123,10 @@ def _form() -> None:
     except InputError as problem:
         complain(in_the_forms_words(str(problem)))
         return
-    st.caption(f"About {asked.runs_of_each:,} runs of each algorithm; 100 take about a second.")
+    st.caption(
+        f"About {asked.runs_of_each:,} runs of each algorithm. 100 take about a second with 4 processes, and 15 "
+        "seconds with 20."
+    )
     if st.button("Measure", type="primary", width="stretch", key="tradeoff-measure"):
         with complaining():
             _begin(asked)
@@ -188,9 +194,17 @@ def cell_html(cell: Cell) -> str:
         parts.append(f'<p class="cut-claim"><span>Claim:</span> “{escape(cell.claim)}”</p>')
     parts.append(f'<p class="cut-measured"><span>Measured:</span> {escape(" ".join(cell.measured))}</p>')
     if cell.judged is not None:
-        verdict, remark = cell.judged
-        parts.append(f'<p class="cut-remark cut-{CLASSES[verdict]}"><b>{SIGNS[verdict]}</b> {escape(remark)}</p>')
+        parts.append(_judged_html(cell.judged))
     return "".join(parts)
+
+
+def _judged_html(judged: Judged) -> str:
+    """A verdict with its remark; in how many cases it holds is folded away, since it is long."""
+    on = f" {escape(listing(judged.inputs))}." if judged.inputs else ""
+    told = f"<b>{SIGNS[judged.verdict]}{on}</b> {escape(judged.remark)}"
+    shares = "".join(f"<br>{escape(own)}" for own in judged.shares[1:])
+    folded = f"<details><summary>{escape(judged.shares[0])}</summary>{shares[4:]}</details>" if judged.shares else ""
+    return f'<div class="cut-remark cut-{CLASSES[judged.verdict]}">{told}{folded}</div>'
 
 
 @complaining()

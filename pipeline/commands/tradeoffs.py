@@ -8,13 +8,14 @@ from pathlib import Path
 
 from pipeline import jobs
 from pipeline.commands import Commands
-from pipeline.ensembles.claims import DEPENDS, REFUTED
+from pipeline.ensembles.judging import DEPENDS, REFUTED
+from pipeline.ensembles.tradeoff_cases import OPTIONS
 from pipeline.ensembles.tradeoff_cells import as_text_table, asked_in_words, lines_of
-from pipeline.ensembles.tradeoff_grids import OPTIONS
 from pipeline.ensembles.tradeoffs import Table
 from pipeline.spark.progress import bar
 from sim.core.errors import InputError
 from sim.exchange.text_tables import as_csv, as_latex, as_markdown
+from sim.explain.words import listing
 
 _ABOUT = """Measure what all snapshot algorithms cost on the same systems, beside what the documents claim: latency,
 memory, network, topologies, recovery. Lists and ranges are written as for ensemble."""
@@ -63,6 +64,7 @@ def _tradeoffs(arguments: argparse.Namespace) -> int:
     for line in lines_of(table):
         for cell in line.cells:
             if cell.judged and cell.judged.verdict in (DEPENDS, REFUTED):
-                print(f'{line.title}, {cell.column}: "{cell.claim}" {cell.judged.verdict}. {cell.judged.remark}')
+                on = f" on {listing(cell.judged.inputs)}" if cell.judged.inputs else ""
+                print(f'{line.title}, {cell.column}: "{cell.claim}" {cell.judged.verdict}{on}. {cell.judged.sentences}')
     print(f"{table.runs:,} runs, in {out}")
     return 0

@@ -88,10 +88,12 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
                 rates, settings = numbers[: len(grid.rates)], numbers[len(grid.rates) :]
                 given = {name: rate for name, rate in zip(grid.rates, rates, strict=True) if rate is not None}
                 is_own = algorithm in (None, base.algorithm)
+                rule = parameter_values.delay_rule(delay or parameter_values.SAME) or base.delay
                 draft = replace(
                     base if is_own else with_algorithm(base, algorithm),
                     parameters=parameters,
-                    delay=parameter_values.delay_rule(delay or parameter_values.SAME) or base.delay,
+                    delay=rule,
+                    control_delay=rule if grid.scenario is None else base.control_delay,  # one law for the network
                     marker_delay=base.marker_delay
                     if marker_delay is None
                     else parameter_values.delay_rule(marker_delay),

@@ -86,9 +86,7 @@ def run_ids_of(part: str) -> range:
 def plan_of(store: Store | None, grid: Grid) -> Plan:
     """The plan of `grid`, the same at every call. Raises InputError for an invalid grid."""
     cells, costs = cells_of(grid), grid.costs == YES
-    size = min(max(LEAST_RUNS, grid.run_count // CHUNKS), MOST_RUNS)
-    size = max(size, -(-grid.run_count // MOST_CHUNKS))
-    size = max(1, min(size, MOST_ROWS // max(1, *(cell.rows for cell in cells))))
+    size = max(1, min(chunk_size(grid.run_count), MOST_ROWS // max(1, *(cell.rows for cell in cells))))
     return Plan(
         into=None if store is None else store.adding(),
         scenario=None if grid.scenario is None else grid.name,
@@ -101,6 +99,11 @@ def plan_of(store: Store | None, grid: Grid) -> Plan:
         by_numba=not costs,
         costs=costs,
     )
+
+
+def chunk_size(runs: int) -> int:
+    """How many runs are in a chunk, of so many, unless they are very long."""
+    return max(min(max(LEAST_RUNS, runs // CHUNKS), MOST_RUNS), -(-runs // MOST_CHUNKS))
 
 
 # ------------------------------------------------------------------ on a worker

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sim.core.log import to_json
-from sim.core.model import CONTROL_SEND, MARKER_SEND, NOTED, Event
+from sim.core.model import CONTROL_SEND, MARKER_SEND, NOTED, SEND, Event
 from sim.run.as_of import as_of
 from sim.run.costs import Costs, costs_of, lateness, without_snapshots
 from sim.run.execution import Execution, run
@@ -54,12 +55,25 @@ def _of_snapshot(execution: Execution, own: Costs) -> Row:
 
 
 def _is_consistent(execution: Execution, name: str | None) -> bool | None:
-    """Whether what was recorded is a consistent cut, promised or not (None: not all have recorded)."""
+    """Whether what was recorded is a consistent cut, promised or not (None: not all have recorded).
+
+    As of the completion of the snapshot. Copies that are made again and again are never complete; in the end they may
+    contain all that ever happened. So they are judged as of the last step in which every sender still had work to do.
+    """
     (snapshot,) = (own for own in snapshots_of(execution) if own.id == name)
-    if any(process not in snapshot.local for process in snapshot.members):
-        return None
+    if not execution.engine.algorithm.records_once:
+        snapshot = replace(snapshot, end=_still_at_work(execution.table))
     then = as_of(execution, snapshot)
+    if any(process not in then.snapshot.local for process in then.snapshot.members):
+        return None
     return then.order.is_consistent(then.cut)
+
+
+def _still_at_work(table: Sequence[Event]) -> int:
+    """How many rows there are up to the step in which the first of all senders sends for the last time."""
+    last = {row.process: row.step for row in table if row.kind == SEND}
+    until = min(last.values(), default=table[-1].step if table else 0)
+    return sum(row.step <= until for row in table)
 
 
 def _copied(execution: Execution, rows: Sequence[Event]) -> int | None:

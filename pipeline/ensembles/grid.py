@@ -34,7 +34,8 @@ OPTIONS: Mapping[str, str] = {
     "workload": "what the processes compute, where there is no scenario",
     "topology": "complete, ring, line, star, dag, random, or random:EXTRA with as many extra channels",
     "processes": "how many there are",
-    "delay": "of messages: fixed:1, uniform:1:9, whole:0:4, exponential:5; a number alone is a fixed one",
+    "delay": "of messages, and of control messages where there is no scenario: fixed:1, uniform:1:9, whole:0:4, "
+    "exponential:5; a number alone is a fixed one",
     "marker_delay": "of markers: written as a delay is, or same",
     "fifo": "whether channels deliver in the order of sending: yes, or no (then messages and markers may overtake)",
     "algorithm": "by which the snapshots are taken",

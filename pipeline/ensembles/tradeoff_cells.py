@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from pipeline.ensembles.claims import (
-    CLAIMS,
-    COLUMNS,
-    LATENCY,
-    MEMORY,
-    METHODS,
-    NETWORK,
-    RECOVERY,
-    TOPOLOGY,
-    Judged,
-    delay_in_words,
-    said,
-    times,
-)
-from pipeline.ensembles.tradeoff_grids import BEHIND_A_SOURCE, CRASH_AT, Asked, Where
-from pipeline.ensembles.tradeoffs import Measured, Table
+from pipeline.ensembles.claims import CLAIMS, COLUMNS, COMING_BACK, LATENCY, MEMORY, METHODS, NETWORK, TOPOLOGY
+from pipeline.ensembles.judging import Judged, delay_in_words, markers, said
+from pipeline.ensembles.tradeoff_cases import ONE_NODE, SNAPSHOT, Asked, Where
+from pipeline.ensembles.tradeoffs import Figure, Measured, Table
 from sim.core.algorithm import ALGORITHMS
 from sim.exchange.text_tables import TextTable
 from sim.explain.words import counted, listing
 
-NOT_MEASURED = "Not measured as yet: run the grid again."
+NOT_MEASURED = "Not measured as yet: measure the table again."
 
 
 class Cell(NamedTuple):
@@ -67,116 +55,140 @@ def _cells(table: Table, algorithm: str) -> Iterator[Cell]:
 
 
 def typical_of(own: Measured, column: str) -> Where | None:
-    """The run that is typical for a column: the one whose value is the median."""
-    if column == TOPOLOGY:  # the first topology that is no full mesh
-        found = [tried.typical for name, tried in own.tried.items() if tried.typical and name != "complete"]
-        return found[0] if found else None
+    """The run that is typical for a column: the one whose value is the median.
+
+    For the topology, one whose snapshot is no consistent cut, if there is one; else one on no full mesh.
+    """
+    if column == TOPOLOGY:
+        outcomes = own.of_kind(SNAPSHOT)
+        wrong = [each for each in outcomes if each.consistent < each.runs]
+        others = [each for each in outcomes if each.setting.topology != "complete"]
+        return next((Where(each.kind, each.setting, each.seed) for each in [*wrong, *others, *outcomes]), None)
     names = {
-        LATENCY: ("delayed", "blocked_time"), MEMORY: ("copied_pages", "recorded_messages"),
-        NETWORK: ("control_bytes",), RECOVERY: ("rolled_back", "recorded_messages"),
+        LATENCY: ("delayed_most", "blocked_time"), MEMORY: ("copied_pages", "recorded_messages"),
+        NETWORK: ("control_bytes",), COMING_BACK: ("rolled_back", "recorded_messages"),
     }[column]  # fmt: skip
-    return next((own.figures[name].typical for name in names if name in own.figures), None)
+    return next((own.usual[name].typical for name in names if name in own.usual), None)
 
 
 # ------------------------------------------------------------------ what was measured, in sentences
 
 
+def with_spread(figure: Figure) -> str:
+    """A figure as it is read: the median, and the least and the most where they differ: `14 (4 to 380)`."""
+    least, most = said(figure.least), said(figure.most)
+    return said(figure.median) if least == most else f"{said(figure.median)} ({least} to {most})"
+
+
 def _latency(own: Measured) -> Iterator[str]:
-    figures = own.figures
+    usual = list(_late(own, own.usual))
+    yield from usual
+    for delay, figures in own.figures.items():
+        late = list(_late(own, figures))
+        if late and late != usual:
+            yield from (f"With {markers(delay)}:", *late)
+
+
+def _late(own: Measured, figures: Mapping[str, Figure]) -> Iterator[str]:
     if "blocked_time" in figures:
-        blocked = figures["blocked_time"].median
-        yield f"Blocked for {times(blocked)} in all." if blocked else "Nothing was blocked."
-    if "delayed" in figures and figures["delayed_most"].most:
-        late, most = said(figures["delayed"].median), said(figures["delayed_most"].most)
-        yield f"Messages came {late} later on average, at most {most}."
-    elif "delayed" in figures:
-        yield "No message came later."
-    if "end_to_end" in figures:
-        yield f"Complete after {times(figures['end_to_end'].median)}."
+        blocked = figures["blocked_time"]
+        yield f"Blocked for {with_spread(blocked)} in all." if blocked.most else "Nothing was blocked."
+    if "delayed_most" in figures:
+        most = figures["delayed_most"]
+        yield f"Messages came at most {with_spread(most)} later." if most.most else "No message came later."
+    if "end_to_end" in figures and ALGORITHMS[own.algorithm].records_once:
+        yield f"Complete after {with_spread(figures['end_to_end'])}."
 
 
 def _memory(own: Measured) -> Iterator[str]:
-    figures = own.figures
+    figures = own.usual
     if "copied_pages" in figures:
-        by_pace = sorted(own.groups, key=lambda group: group.pace)
-        told = [
-            f"{said(group.medians['copied_pages'])} with a write every {said(group.pace)}"
-            for group in by_pace
-            if "copied_pages" in group.medians
-        ]
+        by_pace = sorted(own.of_kind(ONE_NODE), key=lambda each: each.setting.pace)
+        told = [f"{said(each.median('copied_pages') or 0)} with a write every {said(each.setting.pace)}"
+                for each in by_pace]  # fmt: skip
         yield f"Pages copied: {listing(told)}."
     elif "recorded_messages" in figures:
-        messages = counted(int(figures["recorded_messages"].median), "message")
-        size = said(figures["recorded_bytes"].median)
+        messages, size = figures["recorded_messages"], figures["recorded_bytes"]
         yield (
-            f"{messages} in the channels, {size} bytes."
-            if figures["recorded_messages"].median
-            else ("No message in the channels.")
+            f"{with_spread(messages)} messages in the channels, {with_spread(size)} bytes."
+            if messages.most
+            else "No message in the channels."
         )
     if "state_bytes" in figures:
-        yield f"States: {said(figures['state_bytes'].median)} bytes."
+        yield f"States: {with_spread(figures['state_bytes'])} bytes."
 
 
 def _network(own: Measured) -> Iterator[str]:
-    figures = own.figures
+    figures = own.usual
     sent = [
-        counted(int(figures[name].median), words)
-        for name, words in (("markers", "marker"), ("control_messages", "control message"))
-        if name in figures and figures[name].median
+        f"{with_spread(figures[name])} {words}"
+        for name, words in (("markers", "markers"), ("control_messages", "control messages"))
+        if name in figures and figures[name].most
     ]
-    size = figures["control_bytes"].median if "control_bytes" in figures else 0
-    yield f"{listing(sent)}, {said(size)} bytes." if sent else "Nothing was sent."
-    if "stamp_bytes" in figures and figures["stamp_bytes"].median:
-        yield f"Stamps on messages: {said(figures['stamp_bytes'].median)} bytes."
+    size = f", {with_spread(figures['control_bytes'])} bytes" if "control_bytes" in figures else ""
+    yield f"{listing(sent)}{size}." if sent else "Nothing was sent."
+    if "stamp_bytes" in figures and figures["stamp_bytes"].most:
+        yield f"Stamps on messages: {with_spread(figures['stamp_bytes'])} bytes."
 
 
 def _topology(own: Measured) -> Iterator[str]:
-    right = [name for name, tried in own.tried.items() if tried.runs and tried.consistent == tried.runs]
-    other = [name for name, tried in own.tried.items() if tried.runs and name not in right]
-    refused = [name for name, tried in own.tried.items() if tried.refused]
-    if right:
-        yield f"Consistent on {listing(right)}."
+    found: dict[str, list[int]] = {}
+    for each in own.of_kind(SNAPSHOT):
+        counts = found.setdefault(each.setting.topology, [0, 0])
+        counts[0] += each.consistent
+        counts[1] += each.runs
+    always = [name for name, (consistent, runs) in found.items() if consistent == runs]
+    other = [f"{name} ({consistent} of {runs})" for name, (consistent, runs) in found.items() if consistent < runs]
+    if always:
+        yield f"Always consistent on {listing(always)}."
     if other:
-        told = [f"{name} ({own.tried[name].consistent} of {own.tried[name].runs})" for name in other]
-        yield f"Not always on {listing(told)}."
-    if refused:
-        yield f"Cannot run on {listing(refused)}."
+        yield f"Not always on {listing(other)}."
+    if own.refused:
+        yield f"Cannot run on {listing(list(own.refused))}."
     yield "FIFO channels are needed." if own.needs_fifo else "Channels need not be FIFO."
 
 
 def _recovery(own: Measured) -> Iterator[str]:
-    figures = own.figures
+    figures = own.usual
     if "recovery_time" in figures:
-        yield f"Back after {times(figures['recovery_time'].median)}."
-        yield f"{counted(int(figures['rolled_back'].median), 'event')} rolled back."
-        put_back = int(figures["put_back"].median)
-        yield f"{counted(put_back, 'message')} put back." if put_back else "No message put back."
+        yield f"Back after {with_spread(figures['recovery_time'])}."
+        yield f"{with_spread(figures['rolled_back'])} events rolled back."
+        put_back = figures["put_back"]
+        yield f"{with_spread(put_back)} messages put back." if put_back.most else "No message put back."
     else:
         yield "No recovery was carried out: its rules do not allow for a crash as yet."
-        recorded = int(own.median("recorded_messages") or 0)
-        yield f"To put back: {counted(recorded, 'message')}." if recorded else "To put back: no message."
+        recorded = figures.get("recorded_messages")
+        yield f"To put back: {with_spread(recorded)} messages." if recorded and recorded.most else (
+            "To put back: no message.")  # fmt: skip
 
 
 _IN_SENTENCES = {
-    LATENCY: _latency, MEMORY: _memory, NETWORK: _network, TOPOLOGY: _topology, RECOVERY: _recovery,
+    LATENCY: _latency, MEMORY: _memory, NETWORK: _network, TOPOLOGY: _topology, COMING_BACK: _recovery,
 }  # fmt: skip
+
+HOW_TO_READ = (
+    "A number stands for all topologies and sizes that the algorithm runs on: the median of the cases, and in brackets "
+    "the least and the most. Blocked times add up all processes and channels that stand still."
+)
 
 
 def asked_in_words(asked: Asked) -> str:
-    """The grid of the table, in sentences."""
-    markers = " or ".join(delay_in_words(delay) for delay in asked.marker_delays)
+    """The inputs of the table, in sentences."""
+    slow = " or ".join(delay_in_words(delay) for delay in asked.marker_delays)
     alone = [ALGORITHMS[name].title for name in sorted(ALGORITHMS) if ALGORITHMS[name].one_node]
     return (
-        f"Banks of {_either(asked.processes)} processes on each of these topologies: {', '.join(asked.topologies)}, "
-        f"and a {BEHIND_A_SOURCE}. Messages take {delay_in_words(asked.delay)} time units, markers {markers}. "
+        f"Banks of {_either(asked.processes)} processes on each of these topologies: {', '.join(asked.places)}. "
+        f"A process sends every {_either(map(said, asked.paces))} time units, until the snapshot is complete. "
+        f"Messages and control messages take {delay_in_words(asked.delay)} time units, markers {slow}. "
         f"Each combination has {counted(asked.runs, 'run')}, with seeds from {asked.seed}. "
-        f"{listing(alone)} is measured on one process that writes keys. "
-        f"For recovery, P2 of a dag of {asked.processes[0]} crashes at {said(CRASH_AT)}."
+        f"{listing(alone)} costs what it costs one process that writes keys. "
+        "For recovery, P2 crashes after three snapshots have begun."
     )
 
 
-def _either(counts: Sequence[int]) -> str:
-    return " or ".join(map(str, counts))
+def _either(values: Iterable[object]) -> str:
+    *first, last = map(str, values)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def as_text_table(table: Table) -> TextTable:
@@ -188,10 +200,12 @@ def as_text_table(table: Table) -> TextTable:
             cell.claim,
             " ".join(cell.measured),
             cell.judged.verdict if cell.judged else "",
-            cell.judged.remark if cell.judged else "",
+            listing(cell.judged.inputs) if cell.judged else "",
+            cell.judged.sentences if cell.judged else "",
         ]
         for line in lines_of(table)
         for cell in line.cells
     ]
-    header = ("Algorithm", "Aspect", "Claim", "Measured", "Verdict", "Remark")
-    return TextTable(f"Trade-offs of snapshot algorithms. {asked_in_words(table.asked)}", header, rows)
+    header = ("Algorithm", "Aspect", "Claim", "Measured", "Verdict", "Depends on", "Remark")
+    title = f"Trade-offs of snapshot algorithms. {asked_in_words(table.asked)} {HOW_TO_READ}"
+    return TextTable(title, header, rows)

@@ -1,4 +1,4 @@
-"""The table of trade-offs: what each algorithm costs on the same systems, by the runs of an ensemble."""
+"""The table of trade-offs: what each algorithm costs in the same cases, by the runs of an ensemble."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from dataclasses import asdict, dataclass, field
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.ensembles.chunks import measured, plan_of
-from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.chunks import Plan, chunk_size, measured
+from pipeline.ensembles.grid import NONE
 from pipeline.ensembles.run import run_on_workers
-from pipeline.ensembles.tradeoff_grids import CYCLE, ONE_NODE, RECOVERY, SHAPES, Asked, Part, Where, parts_of, run_count
+from pipeline.ensembles.tradeoff_cases import ONE_NODE, RECOVERY, SNAPSHOT, Asked, Case, Setting, Where, cases_of
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from pipeline.store.manifest import ENSEMBLE
 from pipeline.store.place import Place
-from pipeline.store.schema import COSTS, RUN_TYPES
+from pipeline.store.schema import RUN_TYPES
+from pipeline.store.tables import Addition
 from sim import VERSION
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
@@ -29,12 +30,18 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
+COSTS = (
+    "end_to_end", "blocked_time", "delayed", "delayed_most", "delayed_messages", "recorded_messages", "recorded_bytes",
+    "markers", "control_messages", "control_bytes", "stamp_bytes", "copied_pages", "state_bytes",
+)  # fmt: skip
 OF_RECOVERIES = ("recovery_time", "rolled_back", "put_back")
-FIGURES = ("recorded_messages", "recorded_bytes", "markers", "messages", *COSTS, *OF_RECOVERIES)
+FIGURES = (*COSTS, *OF_RECOVERIES)
+DIGITS = 3  # behind the point, of a value that is kept
 
 
 class Figure(NamedTuple):
-    """What was measured in a column: the median, the least and the most, and the run whose value is the median."""
+    """What was measured in a column: of the medians of the cases the median, the least and the most; and a run of the
+    case in the middle whose value it is."""
 
     median: float
     least: float
@@ -42,151 +49,148 @@ class Figure(NamedTuple):
     typical: Where
 
 
-class Group(NamedTuple):
-    """The medians, by column, of the runs with one delay of markers, or with one pace of writing."""
+class Outcome(NamedTuple):
+    """What the runs of a case have said: how many there were, in how many the snapshot was complete and no check
+    failed, in how many it was a consistent cut; the seed of the first run in which it was not, or else of the first;
+    and the medians of `columns`, in their order (None: not measured)."""
 
-    marker_delay: str
-    pace: float
-    medians: Mapping[str, float]
+    kind: str
+    setting: Setting
+    runs: int
+    right: int
+    consistent: int
+    seed: int
+    medians: tuple[float | None, ...]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What is measured in cases of this kind: costs where nobody crashes, else what the recovery costs."""
+        return OF_RECOVERIES if self.kind == RECOVERY else COSTS
 
-class Tried(NamedTuple):
-    """How an algorithm did on a topology: how many runs there were, in how many the snapshot was complete and no check
-    failed, in how many it was a consistent cut; the median of the messages recorded; a typical run. Or why it was
-    refused."""
-
-    runs: int = 0
-    right: int = 0
-    consistent: int = 0
-    recorded: float = 0.0
-    typical: Where | None = None
-    refused: str | None = None
+    def median(self, column: str) -> float | None:
+        """The median of one of FIGURES (None: not measured)."""
+        return self.medians[self.columns.index(column)] if column in self.columns else None
 
 
 @dataclass(frozen=True)
 class Measured:
     """What was measured of one algorithm.
 
-    `on` is the topology of its `figures` and `groups`; those of recoveries are from runs of their own. `tried` is by
-    topology. `no_recovery` says why no recovery was carried out.
+    `outcomes`: of every case that ran. `figures`: by delay of markers and column. `refused`: by topology, why the rules
+    do not accept it; `no_recovery`: why no recovery was carried out (None: there were some).
     """
 
     algorithm: str
-    on: str
     needs_fifo: bool
-    figures: Mapping[str, Figure]
-    groups: Sequence[Group]
-    tried: Mapping[str, Tried]
+    outcomes: Sequence[Outcome]
+    figures: Mapping[str, Mapping[str, Figure]]
+    refused: Mapping[str, str]
     no_recovery: str | None = None
 
+    def of_kind(self, *kinds: str) -> list[Outcome]:
+        """The outcomes of some kinds of cases."""
+        return [own for own in self.outcomes if own.kind in kinds]
+
+    @property
+    def usual(self) -> Mapping[str, Figure]:
+        """The figures by column where markers take as long as usual."""
+        return next(iter(self.figures.values()), {})
+
     def median(self, column: str) -> float | None:
-        """The median of a column (None: not measured)."""
-        found = self.figures.get(column)
+        """The median of a column where markers take as long as usual (None: not measured)."""
+        found = self.usual.get(column)
         return None if found is None else found.median
 
 
 @dataclass(frozen=True)
 class Table:
-    """What all runs of a grid have said, by algorithm.
-
-    `compared_on` is the topology of the figures of most algorithms, `runs` the number of all runs.
-    """
+    """What all runs have said, by algorithm. `runs` is the number of all of them."""
 
     asked: Asked
-    compared_on: str
     rows: Mapping[str, Measured]
     runs: int
     version: str = field(default=VERSION)
 
+    def outcome(self, algorithm: str, kind: str, setting: Setting) -> Outcome | None:
+        """What an algorithm did in a case (None: it did not run)."""
+        own = self.rows.get(algorithm)
+        found = (each for each in own.outcomes if (each.kind, each.setting) == (kind, setting)) if own else iter(())
+        return next(found, None)
+
     def to_json(self) -> str:
-        """This table as JSON, for `table_from_json`."""
-        return json.dumps(asdict(self), separators=(",", ":")) + "\n"
+        """This table as JSON, for `table_from_json`; a line for each outcome."""
+        text = json.dumps(asdict(self), separators=(",", ":"))
+        return text.replace(f'["{SNAPSHOT}",[', f'\n["{SNAPSHOT}",[') + "\n"
 
 
-def table_of(asked: Asked, found: Iterable[tuple[Part, Sequence[Row]]]) -> Table:
-    """The table of all parts, each with the rows of its runs."""
-    parts = list(found)
-    on = compared_on(asked, [part for part, _ in parts])
-    names = dict.fromkeys(part.algorithm for part, _ in parts)
-    rows = {name: _measured(name, on, [own for own in parts if own[0].algorithm == name]) for name in names}
-    return Table(asked, on, rows, run_count(part for part, _ in parts))
+def table_of(asked: Asked, found: Iterable[tuple[Case, Sequence[Row]]]) -> Table:
+    """The table of all cases, each with the rows of its runs."""
+    cases = list(found)
+    names = dict.fromkeys(case.algorithm for case, _ in cases)
+    rows = {name: _measured(asked, name, [own for own in cases if own[0].algorithm == name]) for name in names}
+    return Table(asked, rows, sum(own.runs for row in rows.values() for own in row.outcomes))
 
 
-def compared_on(asked: Asked, parts: Iterable[Part]) -> str:
-    """The topology that most algorithms accept, of several the last one of the list."""
-    accepted = [part.topology for part in parts if part.kind == SHAPES and part.grid is not None]
-    return max(reversed(asked.topologies), key=accepted.count)
-
-
-def _measured(name: str, on: str, parts: Sequence[tuple[Part, Sequence[Row]]]) -> Measured:
-    by_place = {(part.kind, part.topology): (part, rows) for part, rows in parts}
-    alone = [own for own in parts if own[0].kind == ONE_NODE]
-    tried = {part.topology: _tried(part, rows) for part, rows in parts if part.kind in (SHAPES, CYCLE)}
-    main = (alone or [by_place[SHAPES, on]])[0]
-    if main[0].grid is None:  # then one that it does accept, if any
-        main = next((own for own in parts if own[0].kind in (SHAPES, CYCLE) and own[0].grid is not None), main)
-    recovery, of_recovery = next(own for own in parts if own[0].kind == RECOVERY)
-    columns = tuple(column for column in FIGURES if column not in OF_RECOVERIES)
+def _measured(asked: Asked, name: str, found: Sequence[tuple[Case, Sequence[Row]]]) -> Measured:
+    ran = [(_outcome(case, rows), rows) for case, rows in found if case.document is not None]
+    refused = {case.kind: case.refused for case, _ in reversed(found) if case.refused}
     return Measured(
         name,
-        main[0].topology,
         ALGORITHMS[name].needs_fifo,
-        {**_figures(*main, columns), **_figures(recovery, _recovered(of_recovery), OF_RECOVERIES)},
-        _groups(main[1], columns),
-        tried,
-        recovery.refused,
-    )
+        [outcome for outcome, _ in ran],
+        {delay: _figures([own for own in ran if own[0].setting.marker_delay == delay], ALGORITHMS[name].one_node)
+         for delay in asked.marker_delays},
+        {case.setting.topology: case.refused for case, _ in found if case.kind == SNAPSHOT and case.refused},
+        None if any(own.kind == RECOVERY for own, _ in ran) else refused[RECOVERY],
+    )  # fmt: skip
 
 
-def _tried(part: Part, rows: Sequence[Row]) -> Tried:
-    if part.grid is None:
-        return Tried(refused=part.refused)
-    recorded = _figures(part, rows, ("recorded_messages",)).get("recorded_messages")
-    return Tried(
-        len(rows),
-        sum(row.get("status") == COMPLETE and not row["failed"] for row in rows),
-        sum(row.get("consistent_cut") is True for row in rows),
-        recorded.median if recorded else 0.0,
-        recorded and recorded.typical,
-    )
-
-
-def _recovered(rows: Sequence[Row]) -> list[Row]:
-    """One row of each run in which a recovery was carried out."""
-    return list({row["run_id"]: row for row in rows if row.get("recovery_time") is not None}.values())
-
-
-def _figures(part: Part, rows: Sequence[Row], columns: Sequence[str]) -> dict[str, Figure]:
-    found = {}
-    for column in columns:
-        known = [row for row in rows if row.get(column) is not None]
-        if known:
-            values = [row[column] for row in known]
-            middle = median_low(values)
-            typical = next(row for row in known if row[column] == middle)
-            where = Where(part.kind, part.topology, typical["cell"], typical["seed"])
-            least, most = _rounded(column, min(values)), _rounded(column, max(values))
-            found[column] = Figure(_rounded(column, middle), least, most, where)
-    return found
-
-
-def _groups(rows: Sequence[Row], columns: Sequence[str]) -> list[Group]:
-    by_key: dict[tuple[str, float], list[Row]] = {}
+def _outcome(case: Case, rows: Sequence[Row]) -> Outcome:
+    """Rows of the same run, of several snapshots, count as one run: it is right if all of them are."""
+    runs: dict[int, list[Row]] = {}
     for row in rows:
-        pace = json.loads(row["parameters"]).get("pace", 0.0)
-        by_key.setdefault((row["marker_delay"], pace), []).append(row)
-    return [
-        Group(*key, {
-            column: _rounded(column, median_low(values))
-            for column in columns
-            if (values := [row[column] for row in own if row.get(column) is not None])
-        })
-        for key, own in by_key.items()
-    ]  # fmt: skip
+        runs.setdefault(row["seed"], []).append(row)
+    wrong = [seed for seed, own in runs.items() if not all(row.get("consistent_cut") for row in own)]
+    outcome = Outcome(
+        case.kind,
+        case.setting,
+        len(runs),
+        sum(all(row.get("status") == COMPLETE and not row["failed"] for row in own) for own in runs.values()),
+        len(runs) - len(wrong),
+        [*wrong, *runs][0],
+        (),
+    )
+    return outcome._replace(medians=tuple(_median(rows, column) for column in outcome.columns))
 
 
-def _rounded(column: str, value: float) -> float:
-    return round(float(value), 9) if RUN_TYPES[column] == "float64" else value
+def _median(rows: Sequence[Row], column: str) -> float | None:
+    values = [value for row in rows if (value := _value(row, column)) is not None]
+    return median_low(values) if values else None
+
+
+def _value(row: Row, column: str) -> float | None:
+    if row.get(column) is None or (column in OF_RECOVERIES and row.get("recovery_time") is None):
+        return None
+    value = row[column]
+    return round(float(value), DIGITS) if RUN_TYPES[column] == "float64" else value
+
+
+def _figures(found: Sequence[tuple[Outcome, Sequence[Row]]], is_alone: bool) -> dict[str, Figure]:
+    """By column, of the cases with one delay of markers: rules for one process alone cost what they cost there."""
+    figures = {}
+    for column in FIGURES:
+        kind = RECOVERY if column in OF_RECOVERIES else ONE_NODE if is_alone else SNAPSHOT
+        of_kind = [(own, rows) for own, rows in found if own.kind == kind and own.median(column) is not None]
+        if of_kind:
+            medians = [own.median(column) or 0 for own, _ in of_kind]
+            middle = median_low(medians)
+            case, rows = of_kind[medians.index(middle)]
+            seed = next(row["seed"] for row in rows if _value(row, column) == middle)
+            figures[column] = Figure(middle, min(medians), max(medians), Where(kind, case.setting, seed))
+    return figures
+
+
+# ------------------------------------------------------------------ as JSON
 
 
 def table_from_json(text: str) -> Table:
@@ -197,7 +201,7 @@ def table_from_json(text: str) -> Table:
             name: tuple(own) if isinstance(own, list) else own for name, own in values["asked"].items()
         }
         rows = {name: _measured_from(own) for name, own in values["rows"].items()}
-        table = Table(Asked(**asked), values["compared_on"], rows, values["runs"], values["version"])
+        table = Table(Asked(**asked), rows, values["runs"], values["version"])
     except (ValueError, TypeError, KeyError, AttributeError):
         raise InputError("this is no table of trade-offs that this version knows; make it anew") from None
     if table.version != VERSION:
@@ -206,20 +210,26 @@ def table_from_json(text: str) -> Table:
 
 
 def _measured_from(values: Mapping[str, Any]) -> Measured:
-    def where(own: Any) -> Where | None:
-        return None if own is None else Where(*own)
+    def where(kind: str, setting: Sequence[Any], seed: int) -> Where:
+        return Where(kind, Setting(*setting), seed)
 
     def figure(median: float, least: float, most: float, typical: Sequence[Any]) -> Figure:
-        return Figure(median, least, most, Where(*typical))
+        return Figure(median, least, most, where(*typical))
+
+    def outcome(kind: str, setting: Sequence[Any], *own: Any) -> Outcome:
+        runs, right, consistent, seed, medians = own
+        return Outcome(kind, Setting(*setting), runs, right, consistent, seed, tuple(medians))
 
     return Measured(**{
         **values,
-        "figures": {name: figure(*own) for name, own in values["figures"].items()},
-        "groups": [Group(*own) for own in values["groups"]],
-        "tried": {
-            name: Tried(*own)._replace(typical=where(Tried(*own).typical)) for name, own in values["tried"].items()
+        "outcomes": [outcome(*own) for own in values["outcomes"]],
+        "figures": {
+            delay: {name: figure(*own) for name, own in columns.items()} for delay, columns in values["figures"].items()
         },
     })  # fmt: skip
+
+
+# ------------------------------------------------------------------ making it
 
 
 def measured_at_once(asked: Asked, progress: Progress = silent, stop: threading.Event | None = None) -> Table | None:
@@ -228,44 +238,52 @@ def measured_at_once(asked: Asked, progress: Progress = silent, stop: threading.
     `progress` counts runs.
     """
     ends = stop or threading.Event()
-    parts = parts_of(asked)
-    total, done = run_count(parts), 0
-    found = []
-    for part in parts:
-        rows: list[Row] = []
-        for own in () if part.grid is None else rows_at_once(part.grid, ends):
-            rows += own
-            done += 1
-            progress(done, total)
-        found.append((part, rows))
-    return None if ends.is_set() else table_of(asked, found)
+    cases = cases_of(asked)
+    plan = plan_of_cases(asked, cases)
+    rows: list[Row] = []
+    for done, own in enumerate(rows_at_once(plan, ends), 1):
+        rows += own
+        progress(done, plan.run_count)
+    return None if ends.is_set() else table_of(asked, _by_case(cases, rows))
 
 
 def measured_on_workers(asked: Asked, place: Place, spark: SparkSession, progress: Progress = silent) -> Table:
-    """The same table, made on Spark's workers, who write what they find into folders in `place`.
+    """The same table, made on Spark's workers, who write what they find into a folder in `place`.
 
     `progress` counts runs. Raises InputError where Spark fails.
     """
-    parts, folder = parts_of(asked), secrets.token_hex(4)  # asked again, it begins anew
-    total, done = run_count(parts), 0
-    found = []
-    for number, part in enumerate(parts):
-        rows: list[Row] = []
-        if part.grid is not None:
-            store = Store.create(f"{place.address}/{folder}-{number}", ENSEMBLE, part.grid.to_json())
-            plan = plan_of(store, part.grid)
-            for runs in run_on_workers(spark, plan, range(plan.chunk_count), threading.Event()):
-                done += runs
-                progress(done, total)
-            rows = sorted(store.rows("runs").to_table().to_pylist(), key=lambda row: row["run_id"])
-        found.append((part, rows))
-    return table_of(asked, found)
+    cases, folder = cases_of(asked), secrets.token_hex(4)  # asked again, it begins anew
+    store = Store.create(f"{place.address}/{folder}", ENSEMBLE, asdict(asked))
+    plan, done = plan_of_cases(asked, cases, store.adding()), 0
+    for runs in run_on_workers(spark, plan, range(plan.chunk_count), threading.Event()):
+        done += runs
+        progress(done, plan.run_count)
+    rows = sorted(store.rows("runs").to_table().to_pylist(), key=lambda row: row["run_id"])
+    return table_of(asked, _by_case(cases, rows))
 
 
-def rows_at_once(grid: Grid, stop: threading.Event) -> Iterator[list[Row]]:
-    """The rows of each run of a grid, in this process. Ends early when `stop` is set."""
-    plan = plan_of(None, grid)
-    for run_id in range(grid.run_count):
+def plan_of_cases(asked: Asked, cases: Sequence[Case], into: Addition | None = None) -> Plan:
+    """All runs of these cases as those of one ensemble: a cell for each case that its algorithm accepts."""
+    documents = tuple(case.document for case in cases if case.document is not None)
+    return Plan(
+        into, None, "bank", documents, asked.runs, asked.seed, NONE, chunk_size(len(documents) * asked.runs),
+        by_numba=False, costs=True,
+    )  # fmt: skip
+
+
+def rows_at_once(plan: Plan, stop: threading.Event) -> Iterator[list[Row]]:
+    """The rows of each run of a plan, in this process. Ends early when `stop` is set."""
+    for run_id in range(plan.run_count):
         if stop.is_set():
             return
         yield list(measured(plan, run_id)[0])
+
+
+def _by_case(cases: Sequence[Case], rows: Iterable[Row]) -> Iterator[tuple[Case, list[Row]]]:
+    """Each case with the rows of its runs; none where its algorithm refuses it."""
+    by_cell: dict[int, list[Row]] = {}
+    for row in rows:
+        by_cell.setdefault(row["cell"], []).append(row)
+    cells = iter(range(len(cases)))
+    for case in cases:
+        yield case, [] if case.document is None else by_cell[next(cells)]

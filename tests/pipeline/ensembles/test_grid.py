@@ -260,6 +260,14 @@ def test_a_scenario_keeps_what_is_not_varied() -> None:
     assert (grid.name, grid.seed) == ("two_banks", bundled.seed)
 
 
+def test_control_messages_have_the_law_of_messages_unless_a_scenario_says_theirs() -> None:
+    given = {"delay": "2,uniform:1:9", "marker_delay": "9", "algorithm": "stop_the_world,mattern", "processes": "3"}
+    for cell in cells_of(Grid.read(given)):
+        assert cell.scenario.control_delay == cell.scenario.delay
+    (kept,) = cells_of(Grid.read({"scenario": "mattern", "delay": "2"}))
+    assert kept.scenario.control_delay == library.load("mattern").control_delay != kept.scenario.delay
+
+
 def test_without_anything_varied_a_scenario_runs_as_it_is() -> None:
     (cell,) = cells_of(Grid.read({"scenario": "lecture"}))
     assert run(cell.scenario).events == run(library.load("lecture")).events
