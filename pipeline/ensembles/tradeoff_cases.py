@@ -129,7 +129,7 @@ OPTIONS: Mapping[str, str] = {
     "topology": "the systems on which each algorithm is tried: complete, ring, line, star, dag, random:EXTRA",
     "processes": f"how many there are, from {LEAST} to {LARGEST}",
     "delay": "of messages, and of control messages: fixed:1, uniform:1:9, whole:0:4, exponential:5",
-    "marker_delay": "of markers: written as a delay is, or same; claims are judged with each, figures show the first",
+    "marker_delay": "of markers: as a delay, or same; claims are judged with each, most figures show the first",
     "pace": "mean time between two payments of a process: 2,20 is a busy system and a quiet one",
     "runs": "of each combination",
     "seed": "of the first run of each; the next ones follow",
