@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.model import APP
 from sim.explore.local import ANY_CHANNEL, Local, frozen
-from sim.explore.machine import Numbers
+from sim.explore.numbers import Numbers
 from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
 from sim.explore.space import Move, Space
 from sim.explore.world import WorldLocal
 
 COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
-TOO_MANY = 1_000  # more messages are recorded than can have been lost
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
 
@@ -66,17 +65,33 @@ def _early(channel: int, name: str, own: Local) -> int:
     return sum(1 << part for part in parts)
 
 
+def _is_in_order(kept: Sequence[int], crossing: Sequence[tuple[int, bool]]) -> bool:
+    """Whether messages are those that cross a cut, in their order; what is lost (the bool) may be among them or not."""
+    reached = {0}
+    for body, is_lost in crossing:
+        further = {place + 1 for place in reached if kept[place : place + 1] == [body]}
+        reached = further | (reached if is_lost else set())
+    return len(kept) in reached
+
+
+def _is_bag(kept: Sequence[int], crossing: Sequence[tuple[int, bool]]) -> bool:
+    """The same where messages have no order."""
+    there, lost = (Counter(body for body, own in crossing if own is is_lost) for is_lost in (False, True))
+    found = Counter(kept)
+    return there <= found <= there + lost
+
+
 class Judge:
     """Looks at the steps of one level: what they complete, and what is wrong with it."""
 
     def __init__(self, space: Space) -> None:
         self.space, self.engine = space, space.engine
-        self.names = sorted({item.action.snapshot for item in space.engine.agenda if hasattr(item.action, "snapshot")})
+        self.names = space.snapshots
         self.checks = judged(space.engine.algorithm)
         self.parts = Numbers()
         self.parts.number(None, None)  # of who has recorded nothing
         self._kept: dict[tuple[str, str, int], NDArray[np.int64]] = {}
-        self._more: dict[tuple[str, int, int, int, int], int] = {}
+        self._right: dict[tuple[str, int, int, int, int], bool] = {}
         self._completed: dict[str, list[tuple[Keys, Ways]]] = {}  # states after a step that completes a snapshot
         self.snapshots: Counter[Recorded] = Counter()
         self.worst: dict[str, int] = {}
@@ -142,14 +157,6 @@ class Judge:
         held: NDArray[np.bool_] = np.array([holds(own) for own in world.locals.things])
         return held[self.space.packing.column(keys, world.number)]
 
-    def _lost_messages(self, keys: Keys) -> NDArray[np.int64]:
-        """How many messages have been lost on their way, by state. What was recorded before may be among them."""
-        world = self.space.world
-        if world is None:
-            return np.zeros(len(keys), np.int64)
-        number = np.array([world.may.losses - own.losses for own in world.locals.things], np.int64)
-        return number[self.space.packing.column(keys, world.number)]
-
     def _note(self, check: str, keys: Keys) -> None:
         if len(keys) and check in self.checks:
             self.worst.setdefault(check, int(keys[0]))
@@ -179,13 +186,12 @@ class Judge:
         columns = [packing.column(keys, node) for node in range(len(self.engine.processes))]
         sent = [self._told("discarded", name, node, _discarded)[column] for node, column in enumerate(columns)]
         orphan, wrong = np.zeros(len(keys), bool), np.zeros(len(keys), bool)
-        lost = self._lost_messages(keys)
         for channel in self.engine.channels:
             number, target, part = channel.number, columns[channel.target], sent[channel.source]
             early = self._told(f"early {number}", name, channel.target, partial(_early, number))
             orphan |= (early[target] >> part & 1) > 0
             contents = packing.column(keys, self.space.column_of[number])
-            wrong |= self._more_recorded(name, number, target, part, contents) > lost
+            wrong |= ~self._are_right(name, number, target, part, contents)
         yield CONSISTENCY, orphan
         yield CHANNEL_STATES, wrong
         yield CONSERVATION, self._lost(name, columns) & ~self._in_the_world(keys, lambda world: world.takes_away)
@@ -222,34 +228,36 @@ class Judge:
         told = Part(own.process.name, part.state, {channel: bodies for channel, bodies in kept.items() if bodies})
         return self.parts.number(told.told(), told)
 
-    def _more_recorded(self, name: str, number: int, locals_: Ints, parts: Ints, contents: Ints) -> NDArray[np.int64]:
-        """How many more messages were recorded than cross the cut on a channel; TOO_MANY if any that do are missing.
+    def _are_right(self, name: str, number: int, locals_: Ints, parts: Ints, contents: Ints) -> NDArray[np.bool_]:
+        """Whether what was recorded of a channel is the channel at the cut, at some placing of the losses.
 
         By state: the local state of its target, the number of the part that its source has recorded, and its content.
         """
         of_a_part = (parts.astype(np.int64) << 24 | locals_) << 32 | contents
         different = distinct(of_a_part)
         triples = ((own >> 32 & 0xFFFFFF, own >> 56, own & 0xFFFFFFFF) for own in different.tolist())
-        found = [self._more_of(name, number, *triple) for triple in triples]
-        return np.array(found)[np.searchsorted(different, of_a_part)]
+        found = [self._is_right(name, number, *triple) for triple in triples]
+        return np.array(found, bool)[np.searchsorted(different, of_a_part)]
 
-    def _more_of(self, name: str, number: int, local: int, part: int, content: int) -> int:
+    def _is_right(self, name: str, number: int, local: int, part: int, content: int) -> bool:
         key = name, number, local, part, content
-        if key not in self._more:
+        if key not in self._right:
             channel = self.engine.channels[number]
             machine = self.space.machines[channel.target]
             own: Local = machine.locals.things[local]
             recorded = own.part(name)
             assert recorded is not None
-            kept = [machine.plain(m) for m in recorded.kept.get(channel, ())]
+            kept = [machine.plain(message) for message in recorded.kept.get(channel, ())]
             queue = [self.space.tokens.things[token] for token in self.space.contents[number].numbers.things[content]]
-            white = [machine.plain(m) for m, red in queue if m.kind == APP and (name, part) not in red]
             late = own.late.get((name, number), ())
-            crossed = [*(body for body, sent_for in late if sent_for != part), *white]
-            left = iter(kept)
-            is_right = all(body in left for body in crossed) if channel.fifo else Counter(kept) >= Counter(crossed)
-            self._more[key] = len(kept) - len(crossed) if is_right else TOO_MANY
-        return self._more[key]
+            crossing = [(came.body, came.is_lost) for came in late if came.part != part]
+            crossing += [
+                (machine.plain(message), is_lost)
+                for message, red, is_lost in queue
+                if message.kind == APP and (name, part) not in red
+            ]
+            self._right[key] = (_is_in_order if channel.fifo else _is_bag)(kept, crossing)
+        return self._right[key]
 
     def _lost(self, name: str, columns: Sequence[Ints]) -> NDArray[np.bool_]:
         """Whether the conserved goods in a snapshot are not as many as at first."""

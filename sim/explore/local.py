@@ -1,8 +1,8 @@
 """The local state of one node, with an account of what a correct snapshot has to say of the messages it received.
 
 Rules are pure and may read neither ids of messages nor counts of events, so two local states are one if they agree in
-all else. Left out of the key: ids, labels, `index`, `inside`, `sent_index`. No rule sees the account. It follows what a
-person would put together from all rows (sim/run/snapshots.py): a process that crashes discards a part that is not done,
+all else. Left out of the key: ids, labels, `index`, `inside`, `sent_index`. No rule sees the account, which is no part
+of the state (sim/explore/numbers.py). It follows what a person would put together from all rows (sim/run/snapshots.py): a process that crashes discards a part that is not done,
 a part that is done outlives it, and a second recording takes the place of the first.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sim.core.model import Channel, LocalSnapshot, Message, Process, Timer
 
@@ -39,6 +39,19 @@ def frozen(value: Any) -> Hashable:
     raise TypeError(f"a state holds {value!r}; plain data is needed, such as numbers, texts, lists and tables")
 
 
+class Crossing(NamedTuple):
+    """The body (its number) of a message that may cross a cut, and the part of its sender for which it is red."""
+
+    body: int
+    part: int
+    is_lost: bool = False
+
+
+def _crossing(name: str, traces: Iterable[tuple[int, Red]]) -> tuple[Crossing, ...]:
+    """Messages that were lost, as a snapshot sees them."""
+    return tuple(Crossing(body, dict(red).get(name, WHITE), is_lost=True) for body, red in traces)
+
+
 def told(part: LocalSnapshot) -> Hashable:
     """What a process recorded, without the number of its events."""
     return frozen((part.state, {channel: kept for channel, kept in part.kept.items() if kept}, part.closed, part.done))
@@ -51,16 +64,18 @@ class Local:
     A process numbers the parts that it records for a snapshot from 0; `discarded` says how many it has discarded, where
     that is known to matter: where it may record again. A message is red for a part if it is sent after that.
 
-    late: the messages that came after it recorded, by snapshot and channel, each with the part of the sender for which
-    it is red. early: the parts for which it received a red message before it recorded, by snapshot and channel.
+    late: the messages that came after it recorded, by snapshot and channel. early: the parts for which it received a
+    red message before it recorded, by snapshot and channel. passed: by FIFO channel, the messages that were lost before
+    one that came, each with the parts for which it is red. What comes to a process that is down came, too.
     stored: parts that it has completed and forgotten. ended: snapshots that it aborted before it forgot all. torn:
     snapshots of which it lost a part that was not done, where it may record again: they are never complete.
     """
 
     process: Process
     timers: dict[str, Timer] = field(default_factory=dict)
-    late: dict[tuple[str, int], tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    late: dict[tuple[str, int], tuple[Crossing, ...]] = field(default_factory=dict)
     early: frozenset[tuple[str, int, int]] = frozenset()
+    passed: dict[int, tuple[tuple[int, Red], ...]] = field(default_factory=dict)
     discarded: dict[str, int] = field(default_factory=dict)
     stored: dict[str, LocalSnapshot] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()
@@ -68,18 +83,23 @@ class Local:
     done: frozenset[int] = frozenset()  # agenda items that waited for an event and have been carried out
     age: int = 0  # the number of inputs that it took to come here, in one run
 
-    def key(self, *, counts_events: bool) -> Hashable:
-        """Equal for local states that no rule and no check can tell apart."""
+    @property
+    def account(self) -> Hashable:
+        """Equal for local states that no check can tell apart, if they hold the same."""
+        stored = frozenset((name, told(part)) for name, part in self.stored.items())
+        messages = frozenset(self.late.items()), self.early, frozenset(self.passed.items())
+        return messages, frozenset(self.discarded.items()), stored, self.ended, self.torn
+
+    def holds(self, *, counts_events: bool) -> Hashable:
+        """Equal for local states that no rule can tell apart: what the process holds."""
         own = self.process
         snapshots = frozenset((name, told(part)) for name, part in own.snapshots.items())
-        stored = frozenset((name, told(part)) for name, part in self.stored.items())
         timers = {name: (timer.after, timer.snapshot) for name, timer in self.timers.items()}
         fields = (
             own.state, own.turn, own.position, own.alive, own.paused, own.blocked, own.listening, own.aborted,
             own.memory, timers,
         )  # fmt: skip
-        account = frozenset(self.late.items()), self.early, frozenset(self.discarded.items()), stored, self.ended
-        return frozen(fields), snapshots, account, self.torn, self.done, own.index if counts_events else None
+        return frozen(fields), snapshots, self.done, own.index if counts_events else None
 
     # ------------------------------------------------------------------ what it has recorded
 
@@ -116,28 +136,35 @@ class Local:
             if name in self.stored:
                 self.stored = {key: part for key, part in self.stored.items() if key != name}
                 self._discard(name, records_again=True)
+            before = {channel: _crossing(name, traces) for channel, traces in self.passed.items()}
+            self.late = {**self.late, **{(name, channel): own for channel, own in before.items() if own}}
 
     def _discard(self, name: str, *, records_again: bool) -> None:
         """What came after that part was recorded is before the next one."""
-        came = {(channel, part) for (own, channel), late in self.late.items() if own == name for _, part in late}
+        late = ((channel, own) for (key, channel), came in self.late.items() if key == name for own in came)
+        came = {(channel, own.part) for channel, own in late if not own.is_lost}
         self.late = {key: late for key, late in self.late.items() if key[0] != name}
         if records_again:
             self.early |= {(name, channel, part) for channel, part in came if part != WHITE}
             self.discarded = {**self.discarded, name: self.discarded.get(name, 0) + 1}
 
-    def received(self, channel: int, body: int, red: Red, *, records_again: bool) -> None:
-        """The process has received a message with this body (its number), red for these parts.
+    def received(
+        self, channel: int, traces: tuple[tuple[int, Red], ...], body: int, red: Red, *, records_again: bool
+    ) -> None:
+        """A message with this body (its number) has come, red for these parts.
 
-        records_again: a sender may discard its part, so that a red message is none in the end.
+        traces: those that were lost on the way and sent before it, likewise. records_again: a sender may discard its
+        part, so that a red message is none in the end.
         """
-        parts = dict(red)
         recorded = {*self.process.snapshots, *self.stored}
+        if traces:
+            self.passed = {**self.passed, channel: (*self.passed.get(channel, ()), *traces)}
         late = {
-            (name, channel): (*self.late.get((name, channel), ()), (body, parts.get(name, WHITE)))
-            for name in recorded
-            if records_again or name not in parts
+            (name, channel): (*_crossing(name, traces), Crossing(body, dict(red).get(name, WHITE))) for name in recorded
         }
-        if late:
-            self.late = {**self.late, **late}
+        late = {key: tuple(own for own in came if records_again or own.part == WHITE) for key, came in late.items()}
+        more = {key: (*self.late.get(key, ()), *came) for key, came in late.items() if came}
+        if more:
+            self.late = {**self.late, **more}
         where = channel if records_again else ANY_CHANNEL
         self.early |= {(name, where, part) for name, part in red if name not in recorded}

@@ -38,26 +38,11 @@ from sim.core.model import (
 )
 from sim.core.workload import Refused
 from sim.explore.local import Local, Red, frozen
-from sim.explore.packing import Ints, Keys, distinct
+from sim.explore.numbers import Numbers, Token, Tokens
+from sim.explore.packing import UNKNOWN, Ints, Keys, distinct
 
-UNKNOWN, IMPOSSIBLE = -2, -1  # in a table of outcomes
+IMPOSSIBLE = -1  # in a table of outcomes
 ROOM = 64  # local states and inputs for which a table has room at first
-
-
-class Numbers:
-    """Things that can be keys, each with a number, from 0 in the order in which they come."""
-
-    def __init__(self) -> None:
-        self.of: dict[Hashable, int] = {}
-        self.things: list[Any] = []
-
-    def number(self, key: Hashable, thing: Any) -> int:
-        """The number of `thing`, whose key it is."""
-        found = self.of.get(key)
-        if found is None:
-            found = self.of[key] = len(self.things)
-            self.things.append(thing)
-        return found
 
 
 class Outcome(NamedTuple):
@@ -71,12 +56,12 @@ class Outcome(NamedTuple):
 class Machine:
     """One node: its local states, its inputs, and the table of outcomes, filled where it is asked for.
 
-    An input is ("item", number), ("turn", place), ("deliver" or "hear", channel, token, overtaken tokens), ("fire",
-    name), ("start",), ("crash",) or ("restart",).
+    An input is ("item", number), ("turn", place), ("deliver" or "hear", channel, token, overtaken tokens, traces),
+    ("fire", name), ("start",), ("crash",) or ("restart",).
     """
 
     def __init__(
-        self, engine: Engine, number: int, tokens: Numbers, bodies: Numbers, column_of: Mapping[int, int],
+        self, engine: Engine, number: int, tokens: Tokens, bodies: Numbers, column_of: Mapping[int, int],
         *, records_again: bool = False,
     ) -> None:  # fmt: skip
         """`tokens` numbers all messages, `bodies` them without their colours; `column_of` says where a channel is.
@@ -86,13 +71,14 @@ class Machine:
         self.engine, self.number = engine, number
         self.tokens, self.bodies, self.column_of = tokens, bodies, column_of
         self.records_again = records_again
-        self.locals, self.inputs, self.outcomes = Numbers(), Numbers(), Numbers()
+        self.locals, self.inputs, self.outcomes = Numbers(self._holds), Numbers(), Numbers()
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
         self.judges_cuts = engine.algorithm.coordinated  # if not, nobody asks which messages cross a cut
         self.executed: list[tuple[int, int]] = []  # the pairs for which a rule was carried out
         self.wanted: set[int] | None = None  # not None: no rule is carried out, but pairs that are missing are noted
         self.is_levelled = True  # whether each local state has one age, in all runs so far
+        self.holds_one_age = True  # likewise, whatever its account is
         self._kept: dict[int | None, Ints] = {}
         self._columns: set[int] = set()
         self._looked_at = 0
@@ -103,11 +89,14 @@ class Machine:
 
     def local(self, state: Local) -> int:
         """The number of a local state."""
-        number = self.locals.number(state.key(counts_events=self.counts_events), state)
+        number = self.locals.number((self._holds(state), state.account), state)
         if number >= len(self.table):
             more = np.full_like(self.table, UNKNOWN)
             self.table = np.concatenate([self.table, more])
         return number
+
+    def _holds(self, state: Local) -> Hashable:
+        return state.holds(counts_events=self.counts_events)
 
     def input(self, *parts: Hashable) -> int:
         """The number of an input."""
@@ -238,7 +227,7 @@ class Machine:
         return Deliver(messages[-1])
 
     def _message(self, channel: Channel, token: int) -> Message:
-        message, _ = self.tokens.things[token]
+        message = self.tokens.things[token].message
         label = message.receive_label
         return Message(0, channel, message.kind, message.body, message.snapshot, message.stamp, 0, None, label)
 
@@ -246,7 +235,9 @@ class Machine:
         self, before: Local, process: Process, state: State, sent: Sequence[Message], parts: Sequence[Any]
     ) -> Outcome:
         timers = {name: timer for (_, name), timer in state.timers.items()}
-        account = before.late, before.early, before.discarded, before.stored, before.ended, before.torn
+        account = (
+            before.late, before.early, before.passed, before.discarded, before.stored, before.ended, before.torn
+        )  # fmt: skip
         after = Local(process, timers, *account, before.done, before.age + 1)
         if before.process.alive and not process.alive:
             after.crashed(before.process, records_again=self.records_again)
@@ -254,10 +245,8 @@ class Machine:
         if parts[0] == "item":
             item = self.engine.agenda[parts[1]]
             after.done |= {item.number} if item.after is not None and item.process == self.number else set()
-        if parts[0] == "deliver" and process.alive and self.judges_cuts:
-            message, red = self.tokens.things[parts[2]]
-            if message.kind == APP:
-                after.received(parts[1].number, self.plain(message), red, records_again=self.records_again)
+        if parts[0] == "deliver" and self.judges_cuts:
+            self._note_receipt(after, parts)
         by_column: dict[int, list[int]] = {}
         for message in sent:
             red = after.red if message.kind == APP and self.judges_cuts else frozenset()
@@ -265,17 +254,25 @@ class Machine:
         queues = tuple((column, tuple(own)) for column, own in sorted(by_column.items()))
         return Outcome(self.aged(after), queues, state.happened)
 
+    def _note_receipt(self, after: Local, parts: Sequence[Any]) -> None:
+        """Note an application message that has come, and the traces before it."""
+        (message, red, _), *traces = (self.tokens.things[token] for token in (parts[2], *parts[4]))
+        if message.kind == APP:
+            lost = tuple((self.plain(own.message), own.red) for own in traces)
+            body = self.plain(message)
+            after.received(parts[1].number, lost, body, red, records_again=self.records_again)
+
     def aged(self, after: Local) -> int:
         """The number of a local state, which may have been reached by fewer or by more inputs before."""
         number = self.local(after)
         self.is_levelled &= self.locals.things[number].age == after.age
+        self.holds_one_age &= self.locals.things[self.locals.first[number]].age == after.age
         return number
 
     def token(self, message: Message, red: Red) -> int:
         """The number of a message that is red for these parts."""
-        label = message.receive_label if message.receive_label in self.engine.awaited else None
-        return self.tokens.number((frozen(message), red, label), (message, red))
+        return self.tokens.number(Token(message, red))
 
     def plain(self, message: Message) -> int:
-        """The number of a message whatever its colour, as a snapshot records it."""
-        return self.bodies.number(frozen(message), message)
+        """The number of a message with this body, as a snapshot records it."""
+        return self.bodies.number(frozen(message.body), message)

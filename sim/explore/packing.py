@@ -19,6 +19,7 @@ Bits = NDArray[np.bool_]
 Ways = NDArray[np.float64]  # numbers of runs
 
 BITS = 63  # of a key; the sign is left alone
+UNKNOWN = -2  # in a table that is filled where it is asked for
 SPARE = 2  # bits that each column has more than it needs, where there is room for them
 HALF = 31  # bits for the number of a half
 SPARSE = 8  # times the numbers there are: a larger table of all that could be there costs more than sorting them
@@ -28,6 +29,16 @@ def distinct(keys: Keys) -> Keys:
     """The different keys, sorted."""
     keys = np.sort(keys, kind="stable")  # merges sorted parts, of which there are many
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+
+
+def are_missing(keys: Keys, among: Keys) -> Bits:
+    """Which keys are not among others, which are sorted."""
+    if not len(among):
+        return np.ones(len(keys), bool)
+    places = np.searchsorted(among, keys)
+    places[places == len(among)] = 0
+    missing: Bits = among[places] != keys
+    return missing
 
 
 def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:

@@ -62,11 +62,10 @@ class Exploration:
     def to_json(self) -> dict[str, Any]:
         """The document of the command line."""
         found = self.found
-        both = {"representatives": found.representatives} if found.symmetry else {}
         return {
             "states": found.states,
-            **both,
             "transitions": found.transitions,
+            "explored": found.pairs,
             "complete": found.complete,
             "depth": self.depth,
             "per_depth": found.per_depth,
@@ -104,8 +103,7 @@ class Exploration:
         found = self.found
         states = counted(found.states, "state")
         yield f"{states}, {counted(found.transitions, 'transition')}, depth {self.depth}"
-        if found.symmetry:
-            yield f"{found.representatives:,} of them were explored and stand for all: {found.symmetry.in_words()}"
+        yield from self._pairs_in_words()
         if not found.complete:
             so_far = "" if found.worst else ", no violation so far"
             yield f"not all explored ({found.problem}): depth {self.depth}, {states}{so_far}"
@@ -123,6 +121,13 @@ class Exploration:
             yield "consistency and channel states were not checked: nobody coordinates what is recorded"
         elif not self.scenario.rules.records_once:
             yield "consistency and channel states were not checked: a process may record a second time"
+
+    def _pairs_in_words(self) -> Iterator[str]:
+        found = self.found
+        if found.pairs != found.states:
+            yield f"{counted(found.pairs, 'pair')} of a state and what the checks know of its past were explored"
+        if found.symmetry:
+            yield f"one state stands for those that differ in names: {found.symmetry.in_words()}"
 
     def _recorded_in_words(self) -> Iterator[str]:
         listed, more = self.recorded[:MOST_LISTED], len(self.recorded) - MOST_LISTED

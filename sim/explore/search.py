@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sim.core import deadline
 from sim.explore.judging import COMPLETION, Judge, Recorded
-from sim.explore.machine import Numbers
-from sim.explore.packing import Keys, Ways, merged
+from sim.explore.numbers import Numbers
+from sim.explore.packing import Keys, Ways, are_missing, distinct, merged
 from sim.explore.space import Space, Wider
 from sim.explore.symmetry import Symmetry
 
@@ -26,10 +26,10 @@ CHUNK = 1 << 19  # states of a level that are stepped together
 class Explored:
     """What was found.
 
-    levels: the keys of the states by depth; with symmetry of their representatives. per_depth: how many states there
-    are, with all for which representatives stand. stepped: of how many states (or representatives) all steps are known.
-    ahead: how many were found of the next level so far, those of two chunks twice. transitions: how many steps lead
-    from a state to a state. problem: why these are not all; "" if they are. stopped: what interrupted it. snapshots:
+    levels: the keys of the pairs of a state and an account (sim/explore/numbers.py) by depth; with symmetry of their
+    representatives. per_depth: how many states there are, by the fewest steps that lead to them. stepped: of how many
+    pairs all steps are known. ahead: how many were found of the next level so far, those of two chunks twice.
+    transitions: how many steps lead from a state to a state. problem: why these are not all; "" if they are. stopped: what interrupted it. snapshots:
     the recorded states (their parts are numbered by `parts`), each with the number of runs up to the step that
     completes it, exact below 2**53. is_levelled: whether all runs to a state are equally long; else these numbers mean
     nothing. worst: for each check that does not hold somewhere, a state of least depth in which it does not: the depth
@@ -61,8 +61,8 @@ class Explored:
         return sum(self.per_depth)
 
     @property
-    def representatives(self) -> int:
-        """How many states are held; all of them without symmetry."""
+    def pairs(self) -> int:
+        """How many pairs of a state and an account are held; with symmetry, representatives."""
         return sum(map(len, self.levels))
 
 
@@ -70,18 +70,18 @@ def explore(
     space: Space, most_states: int = MOST_STATES, progress: Callable[[Explored], None] = lambda found: None,
     symmetry: Symmetry | None = None,
 ) -> Explored:  # fmt: skip
-    """All states that can be reached, each once, at its least depth.
+    """All states that can be reached, each at its least depth.
 
-    It ends early, with a problem, where more than `most_states` would be held, on Ctrl-C and at a deadline. `progress`
-    is called after each level, and while a large one is stepped. With `symmetry`, one state of each orbit is explored.
+    It ends early, with a problem, where more than `most_states` pairs would be held, on Ctrl-C and at a deadline.
+    `progress` is called after each level, and while a large one is stepped. With `symmetry`, one state of each orbit is explored.
     """
     search = Search(space, most_states, progress, symmetry)
     found = search.found
     try:
         while len(search.frontier):
             found.levels.append(search.frontier)
-            found.per_depth.append(int(search.sizes.sum()))
-            if found.representatives > most_states:
+            found.per_depth.append(int(search.counts.sum()))
+            if found.pairs > most_states:
                 found.problem = f"more than {most_states:,} states"
                 break
             search.step()
@@ -99,9 +99,10 @@ def explore(
 
 
 class Search:
-    """The level that is stepped next, and all states that were seen.
+    """The level that is stepped next, and all pairs of a state and an account that were seen.
 
-    With symmetry each stands for an orbit, of some size, and the number of runs is that to all states of the orbit.
+    counts: for how many states each pair of the level stands. Of pairs with the same state one stands for it, and the
+    others for none. With symmetry it stands for an orbit, and the number of runs is that to all pairs of the orbit.
     """
 
     def __init__(
@@ -113,7 +114,8 @@ class Search:
         self.frontier = space.initial()
         self.seen, self._levels_seen = self.frontier[:0], 0  # the states of the first levels, sorted
         self.ways: Ways = np.ones(1)
-        self.sizes = np.ones(1, np.int64)
+        self.counted, self._levels_counted = self.frontier[:0], 0  # the states of the first levels, without accounts
+        self.counts = self._counts()
         self._new: list[tuple[Keys, Ways]] = []  # of this level, chunk by chunk
 
     def step(self) -> None:
@@ -134,11 +136,36 @@ class Search:
         is_new = self._are_new(new)
         self.found.is_levelled &= bool(is_new.all())
         self.frontier, self.ways = new[is_new], ways[is_new]
-        self.sizes = self.symmetry.least(self.frontier)[1] if self.symmetry else np.ones(len(self.frontier), np.int64)
+        self.counts = self._counts()
+
+    def _counts(self) -> Keys:
+        """For how many states, for which no pair has stood so far, each pair of the frontier stands."""
+        states, counts = self._states(self.frontier)
+        if self.space.has_accounts:
+            order = np.argsort(states, kind="stable")
+            states = states.take(order)
+            counts[order[1:][states[1:] == states[:-1]]] = 0
+            counts[order[~self._are_uncounted(states)]] = 0
+        return counts
+
+    def _states(self, keys: Keys) -> tuple[Keys, Keys]:
+        """Pairs without their accounts, and for how many states each stands; with symmetry, representatives."""
+        states = self.space.without_accounts(keys)
+        return self.symmetry.least(states, with_accounts=False) if self.symmetry else (states, np.ones_like(states))
+
+    def _are_uncounted(self, states: Keys) -> NDArray[np.bool_]:
+        """Which of these states no earlier level has: all, where no run to a state is longer than another one."""
+        if self.space.holds_one_age:
+            return np.ones(len(states), bool)
+        levels = self.found.levels[self._levels_counted :]
+        self.counted = np.concatenate([self.counted, *(self._states(level)[0] for level in levels)])
+        self.counted = distinct(self.counted)
+        self._levels_counted += len(levels)
+        return are_missing(states, self.counted)
 
     def _are_too_many(self) -> bool:
         """Whether the states that are held and those of the next level are too many; chunks are merged to count."""
-        held = self.found.representatives
+        held = self.found.pairs
         if held + sum(len(keys) for keys, _ in self._new) <= self.most_states:
             return False
         deadline.check()
@@ -153,18 +180,15 @@ class Search:
         self.seen = np.concatenate([self.seen, *levels[self._levels_seen :]])
         self.seen.sort(kind="stable")  # sorted parts are merged
         self._levels_seen = len(levels)
-        places = np.searchsorted(self.seen, keys)
-        places[places == len(self.seen)] = 0
-        are_new: NDArray[np.bool_] = self.seen[places] != keys
-        return are_new
+        return are_missing(keys, self.seen)
 
     def _step(self, chunk: slice) -> tuple[Keys, Ways]:
         """The states after a part of the frontier, sorted, and the number of runs to each."""
         while True:
-            keys, ways, sizes = self.frontier[chunk], self.ways[chunk], self.sizes[chunk]
+            keys, ways, counts = self.frontier[chunk], self.ways[chunk], self.counts[chunk]
             self.judge.begin()
             try:
-                new, ways, transitions = stepped(self.space, self.judge, keys, ways, sizes)
+                new, ways, transitions = stepped(self.space, self.judge, keys, ways, counts)
                 if self.symmetry:
                     new, ways = merged([(self.symmetry.least(new)[0], ways)])
                 break
@@ -187,25 +211,27 @@ class Search:
         packing, repacked = self.space.wider()
         if packing.widths == self.space.packing.widths:
             return
-        frontier, seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
+        frontier = repacked(self.frontier)
+        seen, counted = (np.sort(repacked(own), kind="stable") for own in (self.seen, self.counted))
         new = [(repacked(keys), ways) for keys, ways in self._new]
         levels = [repacked(level) for level in found.levels]
         worst = {check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in found.worst.items()}
-        self.space.packing, self.frontier, self.seen, self._new = packing, frontier, seen, new
+        self.space.packing, self.frontier, self._new = packing, frontier, new
+        self.seen, self.counted = seen, counted
         found.levels, found.worst = levels, worst
 
 
-def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, sizes: Keys) -> tuple[Keys, Ways, int]:
+def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, counts: Keys) -> tuple[Keys, Ways, int]:
     """The states after these, sorted, the number of runs to each, and the number of steps; `judge` looks at them.
 
-    sizes: for how many states each stands.
+    counts: for how many states each stands.
     """
     has_left, transitions = np.zeros(len(keys), bool), 0
     reached = [(keys[:0], ways[:0])]
     for move, after in space.successors(keys):
         deadline.check()
         has_left[move.places] = True
-        transitions += int(sizes.take(move.places).sum())
+        transitions += int(counts.take(move.places).sum())
         reached.append((after, ways.take(move.places)))
         judge.look(move, *reached[-1])
     judge.end(keys[~has_left])

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import gt
-from typing import Any
 
 import numpy as np
 
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.model import APP, MARKER, Channel, Copy, Crash, Initiate, Join, Leave, Lose, Restart
-from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Machine, Numbers
-from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
+from sim.explore.contents import Contents
+from sim.explore.local import Red
+from sim.explore.machine import IMPOSSIBLE, Machine
+from sim.explore.numbers import Numbers, Tokens
+from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, packing_of, wider
 from sim.explore.world import NO_FAULTS, MayHappen, World, may_record_again
 from sim.services.member import Member
 from sim.services.uploads import Uploader
@@ -27,86 +28,6 @@ from sim.services.uploads import Uploader
 FIRST_BITS = 1  # of a column
 NO_CASE = -1
 NOTHING: Mapping[int, Ints] = {}  # added to no column
-
-
-class Contents:
-    """The contents of one channel, each with a number; 0 is empty. Tables say what happens to them."""
-
-    def __init__(self, tokens: Numbers, channel: Channel, goes_ahead: Callable[[Any], bool]) -> None:
-        """`goes_ahead` says whether a marker with some body may overtake messages."""
-        self.tokens, self.channel, self.goes_ahead = tokens, channel, goes_ahead
-        self.numbers, self.batches = Numbers(), Numbers()
-        self.numbers.number((), ())
-        self.batches.number((), ())
-        self._appended: Ints = np.full((1, 1), UNKNOWN, np.int32)
-        self.wanted: set[int] | None = None  # not None: nothing gets a number, but pairs that are missing are noted
-
-    def appended(self, contents: Ints, batches: Ints) -> Ints:
-        """The contents with a batch of messages at their ends, element by element."""
-        self._make_room()
-        found = self._looked_up(contents, batches)
-        missing = np.flatnonzero(found == UNKNOWN)
-        if len(missing):
-            pairs = distinct(contents[missing].astype(np.int64) << 32 | batches[missing])
-            if self.wanted is not None:
-                self.wanted.update(pairs.tolist())
-                found[missing] = 0
-                return found
-            self.fill(pairs)
-            found = self._looked_up(contents, batches)
-        return found
-
-    def fill(self, pairs: Keys) -> None:
-        """Fill the table for pairs: a content in the upper 32 bits, a batch in the lower ones."""
-        self._make_room()
-        for pair in pairs.tolist():
-            content, batch = pair >> 32, pair & 0xFFFFFFFF
-            whole = (*self.numbers.things[content], *self.batches.things[batch])
-            self._appended[content, batch] = self.numbers.number(whole, whole)
-
-    def _make_room(self) -> None:
-        known = len(self.numbers.things), len(self.batches.things)
-        if any(map(gt, known, self._appended.shape)):
-            more = np.full((2 * known[0], 2 * known[1]), UNKNOWN, np.int32)
-            more[: self._appended.shape[0], : self._appended.shape[1]] = self._appended
-            self._appended = more
-
-    def _looked_up(self, contents: Ints, batches: Ints) -> Ints:
-        found: Ints = self._appended.ravel().take(contents.astype(np.int64) * self._appended.shape[1] + batches)
-        return found
-
-    def deliveries(self, content: int) -> list[tuple[int, tuple[int, ...], int]]:
-        """What may be delivered: a token, the tokens that it overtakes, and the content that is left."""
-        queue: tuple[int, ...] = self.numbers.things[content]
-        found = []
-        for place, token in enumerate(queue):
-            if place == 0 or not self.channel.fifo or self._passes(queue, place):
-                left = queue[:place] + queue[place + 1 :]
-                found.append((token, queue[:place], self.numbers.number(left, left)))
-        return found
-
-    def losses(self, content: int) -> list[tuple[int, int]]:
-        """The ranks of the messages that may be lost, each with the content that is left: all of them.
-
-        Of several markers of one snapshot only the first one may be, for a fault cannot name another one.
-        """
-        queue: tuple[int, ...] = self.numbers.things[content]
-        found, markers = [], set[str | None]()
-        for rank, token in enumerate(queue):
-            own = self.tokens.things[token][0]
-            if own.kind == MARKER and own.snapshot in markers:
-                continue
-            if own.kind == MARKER:
-                markers.add(own.snapshot)
-            left = queue[:rank] + queue[rank + 1 :]
-            found.append((rank, self.numbers.number(left, left)))
-        return found
-
-    def _passes(self, queue: Sequence[int], place: int) -> bool:
-        """Whether the message at a place is the first marker, and one that goes ahead."""
-        *before, own = (self.tokens.things[token][0] for token in queue[: place + 1])
-        is_first = own.kind == MARKER and all(other.kind != MARKER for other in before)
-        return is_first and self.goes_ahead(own.body)
 
 
 @dataclass
@@ -170,16 +91,17 @@ class Space:
         nodes = len(engine.nodes) + engine.has_faults
         self.channels: list[Channel] = [*engine.channels, *control]
         self.column_of = {channel.number: nodes + place for place, channel in enumerate(self.channels)}
-        self.tokens, self.bodies, self.happened = Numbers(), Numbers(), Numbers()
+        self.snapshots = sorted({own.action.snapshot for own in engine.agenda if hasattr(own.action, "snapshot")})
+        again = self.may_record_again = may_record_again(engine, may)
+        self.tokens = Tokens(engine.awaited, self._leaves_trace)
+        self.bodies, self.happened = Numbers(), Numbers()
         self.happened.number(frozenset(), frozenset())
         shared = self.tokens, self.bodies, self.column_of
-        again = may_record_again(engine, may)
         self.machines = [Machine(engine, own, *shared, records_again=again) for own in range(len(engine.nodes))]
         self.world = World(engine, *shared, may) if engine.has_faults else None
         if self.world is not None:
             self.machines.append(self.world)
-        goes_ahead = engine.algorithm.goes_ahead
-        self.contents = [Contents(self.tokens, channel, goes_ahead) for channel in self.channels]
+        self.contents = [Contents(self.tokens, channel, engine.algorithm) for channel in self.channels]
         self.is_control = [place >= len(engine.channels) for place in range(len(self.channels))]
         timed = sorted((item.time, item.number) for item in engine.agenda if item.after is None)
         self.order = [] if own_order else [number for _, number in timed]
@@ -190,6 +112,12 @@ class Space:
         self.packing = packing_of(widths)
         self._delivered: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._lost: dict[tuple[int, int], list[tuple[int, int]]] = {}
+
+    def _leaves_trace(self, red: Red) -> bool:
+        """Whether a check asks for a lost message: not if every snapshot was recorded before it, once and for all."""
+        if not self.engine.algorithm.coordinated:
+            return False
+        return self.may_record_again or {name for name, _ in red} < {*self.snapshots}
 
     def initial(self) -> Keys:
         """The one state at which all runs begin."""
@@ -280,12 +208,13 @@ class Space:
         return severed[level.column(self.world.number)] if severed.any() else None
 
     def _count(self, queue: Sequence[int]) -> int:
-        return sum(self.tokens.things[token][0].kind == APP for token in queue)
+        things = (self.tokens.things[token] for token in queue)
+        return sum(own.message.kind == APP and not own.is_lost for own in things)
 
     def _goes_ahead(self, node: int, given: int) -> bool:
         """Whether an input delivers a marker that goes ahead, which also comes to a process that stands still."""
-        _, _, token, _ = self.machines[node].inputs.things[given]
-        own = self.tokens.things[token][0]
+        _, _, token, *_ = self.machines[node].inputs.things[given]
+        own = self.tokens.things[token].message
         return own.kind == MARKER and bool(self.engine.algorithm.goes_ahead(own.body))
 
     def _most_options(self, machine: Machine) -> int:
@@ -377,8 +306,8 @@ class Space:
             kind = "hear" if self.is_control[place] else "deliver"
             machine = self.machines[channel.target]
             self._delivered[key] = [
-                (machine.input(kind, channel, token, overtaken), left)
-                for token, overtaken, left in self.contents[place].deliveries(content)
+                (machine.input(kind, channel, *offered), left)
+                for *offered, left in self.contents[place].deliveries(content)
             ]
         return self._delivered[key]
 
@@ -480,12 +409,38 @@ class Space:
         kinds += [kind for contents in self.contents for kind in (contents.numbers, contents.batches)]
         return [len(kind.things) for kind in (*kinds, self.happened, self.tokens)]
 
+    # ------------------------------------------------------------------ states without their accounts
+
+    @property
+    def holds_one_age(self) -> bool:
+        """Whether each local state has one age, whatever its account is: then all runs to a state are equally long."""
+        return all(machine.holds_one_age for machine in self.machines)
+
+    @property
+    def numbered_things(self) -> list[Numbers]:
+        """By column of a node or a channel: what its numbers stand for."""
+        return [*(machine.locals for machine in self.machines), *(contents.numbers for contents in self.contents)]
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether two pairs so far may have the same state."""
+        return any(numbers.has_accounts for numbers in self.numbered_things)
+
+    def without_accounts(self, keys: Keys) -> Keys:
+        """Keys that are equal for pairs with the same state: in each column, the first number that holds the same."""
+        changes = []
+        for column, numbers in enumerate(self.numbered_things):
+            if numbers.has_accounts:
+                first = np.array(numbers.first, np.int64)
+                own = self.packing.column(keys, column)
+                changes.append(Change(slice(None), own, {column: first - np.arange(len(first))}))
+        return self.packing.changed(keys, changes) if changes else keys
+
     # ------------------------------------------------------------------ room in a key
 
     def sizes(self) -> list[int]:
         """How many numbers each column has by now."""
-        sizes = [len(machine.locals.things) for machine in self.machines]
-        sizes += [len(contents.numbers.things) for contents in self.contents]
+        sizes = [len(numbers.things) for numbers in self.numbered_things]
         return [*sizes, len(self.order) + 1, len(self.happened.things)]
 
     def check_room(self) -> None:

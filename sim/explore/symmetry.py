@@ -26,7 +26,8 @@ from sim.core.model import Channel, Internal, Message, Process, Send
 from sim.document.scenario import Scenario
 from sim.explore.judging import Part, Recorded
 from sim.explore.local import ANY_CHANNEL, Local, frozen
-from sim.explore.machine import Numbers, Outcome
+from sim.explore.machine import Outcome
+from sim.explore.numbers import Numbers, Token
 from sim.explore.packing import Ints, Keys
 from sim.explore.space import Space
 
@@ -95,8 +96,12 @@ class Renaming:
             for name, timer in own.timers.items()
         }
         late = {
-            (name, self._channels[channel].number): tuple((self._body(body), part) for body, part in bodies)
-            for (name, channel), bodies in own.late.items()
+            (name, self._channels[channel].number): tuple(one._replace(body=self._body(one.body)) for one in came)
+            for (name, channel), came in own.late.items()
+        }
+        passed = {
+            self._channels[channel].number: tuple((self._body(body), red) for body, red in traces)
+            for channel, traces in own.passed.items()
         }
         early = frozenset(
             (name, channel if channel == ANY_CHANNEL else self._channels[channel].number, part)
@@ -104,8 +109,9 @@ class Renaming:
         )
         stored = {name: self.value(part) for name, part in own.stored.items()}
         return Local(
-            self._process(own.process), timers, late, early, own.discarded, stored, own.ended, own.torn, own.done
-        )
+            self._process(own.process), timers, late, early, passed, own.discarded, stored, own.ended, own.torn,
+            own.done,
+        )  # fmt: skip
 
     def part(self, own: Part) -> Part:
         """What a process recorded."""
@@ -127,8 +133,8 @@ class Renaming:
         return self.space.machines[0].plain(self.message(self.space.bodies.things[number]))
 
     def _token(self, number: int) -> int:
-        message, red = self.space.tokens.things[number]
-        return self.space.machines[0].token(self.message(message), red)
+        own: Token = self.space.tokens.things[number]
+        return self.space.tokens.number(own._replace(message=self.message(own.message)))
 
     def _tokens(self, numbers: Sequence[int]) -> tuple[int, ...]:
         return tuple(map(self._token, numbers))
@@ -159,7 +165,8 @@ class Renaming:
             return self._turn(node, local, parts[0])
         if (node, given) not in self._inputs:
             if kind in ("deliver", "hear"):
-                parts = [self._channels[parts[0].number], self._token(parts[1]), self._tokens(parts[2])]
+                channel, token, *others = parts
+                parts = [self._channels[channel.number], self._token(token), *map(self._tokens, others)]
             elif kind == "lose":
                 parts = [self._channels[parts[0].number], parts[1]]
             elif kind == "fire":
@@ -211,24 +218,26 @@ class Symmetry:
         told = [f"{', '.join(names[own] for own in others)} are interchangeable" for others in self.classes]
         return "; ".join(told) or "no processes are interchangeable"
 
-    def least(self, keys: Keys) -> tuple[Keys, NDArray[np.int64]]:
-        """The representatives of states, and the sizes of their orbits.
+    def least(self, keys: Keys, *, with_accounts: bool = True) -> tuple[Keys, NDArray[np.int64]]:
+        """The representatives of states, and the sizes of their orbits; without accounts, so are the representatives.
 
         Raises Wider where renaming brings new numbers that need more bits, InputError where the rules tell processes
         apart.
         """
         self.prepare()
-        parts = [self._least(keys[begin : begin + CHUNK]) for begin in range(0, len(keys), CHUNK)]
+        things = self.space.numbered_things if not with_accounts and self.space.has_accounts else []
+        first = [np.array(own.first, np.int64) for own in things]
+        parts = [self._least(keys[begin : begin + CHUNK], first) for begin in range(0, len(keys), CHUNK)]
         if not parts:
             return keys, np.zeros(0, np.int64)
         return np.concatenate([own for own, _ in parts]), np.concatenate([sizes for _, sizes in parts])
 
-    def _least(self, keys: Keys) -> tuple[Keys, NDArray[np.int64]]:
+    def _least(self, keys: Keys, first: Sequence[Ints]) -> tuple[Keys, NDArray[np.int64]]:
         packing = self.space.packing
         columns = [packing.column(keys, place) for place in range(self.space.columns)]
         best, fixed = packing.words(columns), np.ones(len(keys), np.int64)
         for renaming in self.renamings[1:]:
-            words = packing.words(self._renamed(renaming, columns))
+            words = packing.words(self._renamed(renaming, columns, first))
             less, equal = np.zeros(len(keys), bool), np.ones(len(keys), bool)
             for word, other in zip(words, best, strict=True):
                 less |= equal & (word < other)
@@ -237,10 +246,13 @@ class Symmetry:
             fixed = np.where(less, 1, fixed + equal)
         return packing.joined(best), len(self.renamings) // fixed
 
-    def _renamed(self, renaming: Renaming, columns: Sequence[Ints]) -> list[Ints]:
+    def _renamed(self, renaming: Renaming, columns: Sequence[Ints], first: Sequence[Ints] = ()) -> list[Ints]:
+        """Columns of renamed states. first: by column, of each number the first that holds the same; else as it is."""
         renamed = [columns[0]] * len(columns)
         for place, (column, size) in enumerate(zip(columns, self.space.sizes(), strict=True)):
             renamed[renaming.columns[place]] = renaming.table(place, size)[column]
+        for place, own in enumerate(first):
+            renamed[place] = own[renamed[place]]
         return renamed
 
     def images(self, key: int) -> list[int]:

@@ -16,7 +16,8 @@ from sim.core.errors import InputError
 from sim.core.model import FAULTS, Channel, Crash, Process, Restart
 from sim.document.scenario import Scenario
 from sim.explore.local import Local
-from sim.explore.machine import IMPOSSIBLE, Machine, Numbers, Outcome
+from sim.explore.machine import IMPOSSIBLE, Machine, Outcome
+from sim.explore.numbers import Numbers, Tokens
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,16 @@ class WorldLocal(Local):
     losses: int = 0
     slowed: Mapping[int, float] = field(default_factory=dict)
 
-    def key(self, *, counts_events: bool) -> Hashable:
-        """Equal for local states that lead to the same."""
+    @property
+    def account(self) -> Hashable:
+        """What a check asks for, and no rule."""
+        return self.takes_away
+
+    def holds(self, *, counts_events: bool) -> Hashable:
+        """What the environment may still do."""
         position = self.process.position, self.done
         severed, slowed = frozenset(channel.number for channel in self.severed), frozenset(self.slowed.items())
-        return position, severed, slowed, self.crashes, self.losses, self.takes_away
+        return position, severed, slowed, self.crashes, self.losses
 
 
 class World(Machine):
@@ -91,7 +97,7 @@ class World(Machine):
     """
 
     def __init__(
-        self, engine: Engine, tokens: Numbers, bodies: Numbers, column_of: Mapping[int, int], may: MayHappen
+        self, engine: Engine, tokens: Tokens, bodies: Numbers, column_of: Mapping[int, int], may: MayHappen
     ) -> None:
         super().__init__(engine, engine.world, tokens, bodies, column_of)
         self.may = may

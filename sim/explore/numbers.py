@@ -1,0 +1,95 @@
+"""What a state is, and how things of a state become small numbers.
+
+A *state* is what every process and every channel holds, and what the environment may still do: all that a rule can see,
+and all that the future depends on. A process holds its state, its place in the script and in its turns, its part of each
+snapshot, the notes of its algorithm, its timers. A channel holds its messages in the order of sending; where it is not
+FIFO, and no rule looks at what a marker overtakes, it holds a bag. Ids, labels, times and numbers of events are no part
+of a state, unless a line of the script waits for an event by its number.
+
+A check asks for more: which messages crossed the cut, and which of them were lost. That is the *account*. It says of a
+message for which snapshots it was sent after the recording (red), of a process which messages it received on which side
+of its recording, what outlived its crash, and of a channel which messages were lost in it. The search goes from pairs of
+a state and an account to pairs, so that no wrong run is missed; it counts states. Numbers stand for things with their
+accounts. `first` says of each which was the first that holds the same, so two pairs have one state if they agree in that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+from sim.core.model import APP, Message
+from sim.explore.local import Red, frozen
+
+
+class Numbers:
+    """Things that can be keys, each with a number, from 0 in the order in which they come.
+
+    first: by number, the first one whose thing holds the same.
+    """
+
+    def __init__(self, holds: Callable[[Any], Hashable] | None = None) -> None:
+        """`holds` says what a thing is of a state (None: all that it is)."""
+        self.of: dict[Hashable, int] = {}
+        self.things: list[Any] = []
+        self.first: list[int] = []
+        self._holds, self._first_of = holds, dict[Hashable, int]()
+
+    def number(self, key: Hashable, thing: Any) -> int:
+        """The number of `thing`, whose key it is."""
+        found = self.of.get(key)
+        if found is None:
+            found = self.of[key] = len(self.things)
+            self.things.append(thing)
+            if self._holds is not None:
+                self.first.append(self._first_of.setdefault(self._holds(thing), found))
+        return found
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether two of the things hold the same."""
+        return len(self._first_of) < len(self.first)
+
+
+class Token(NamedTuple):
+    """A message that is red for these parts. is_lost: it is no message any more, but the trace of one."""
+
+    message: Message
+    red: Red
+    is_lost: bool = False
+
+
+class Tokens:
+    """Messages with their accounts, each with a number.
+
+    plain, bodies: by number, that of the message without its account, and that of its body.
+    """
+
+    def __init__(self, awaited: frozenset[str | None], leaves_trace: Callable[[Red], bool]) -> None:
+        """`awaited` are the labels of events that the script waits for.
+
+        leaves_trace: whether a check asks for a message that is red for these parts, when it is lost.
+        """
+        self.awaited, self.leaves_trace = awaited, leaves_trace
+        self._numbers, self._plain, self._bodies = Numbers(), Numbers(), Numbers()
+        self.things: list[Token] = self._numbers.things
+        self.plain: list[int] = []
+        self.bodies: list[int] = []
+
+    def number(self, own: Token) -> int:
+        """The number of a token."""
+        message, red, is_lost = own
+        label = message.receive_label if message.receive_label in self.awaited else None
+        plain = frozen(message), label
+        found = self._numbers.number((plain, red, is_lost), own)
+        if found == len(self.plain):
+            self.plain.append(self._plain.number(plain, message))
+            self.bodies.append(self._bodies.number(frozen(message.body), message.body))
+        return found
+
+    def traces(self, token: int) -> tuple[int, ...]:
+        """What is left of a message that is lost: its trace, where it may be in a channel of some recorded cut."""
+        message, red, _ = self.things[token]
+        if message.kind != APP or not self.leaves_trace(red):
+            return ()
+        return (self.number(Token(message, red, is_lost=True)),)
