@@ -137,7 +137,7 @@ def _further(exploring: Exploring) -> None:
     if (
         more
         and result
-        and result.states > most
+        and result.pairs > most
         and st.button(f"Explore up to {more:,} states", type="primary", key="every-further")
     ):
         _press(replace(exploring.asked, most_states=more))

@@ -56,7 +56,8 @@ class Depth:
 class Result:
     """What an exploration found, without the states themselves.
 
-    problem: why these are not all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
+    pairs: how many pairs of a state and what the checks know of its past were explored. problem: why these are not
+    all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
     first; told: its steps in sentences, and what shows that the check fails. taken: the keys (see `key_of`) of the
     snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small; why: what shows that
     checks fail in a state, by its number. may: the crashes and losses that were explored, beside the faults of
@@ -65,6 +66,7 @@ class Result:
 
     scenario: Scenario
     states: int
+    pairs: int
     transitions: int
     depths: tuple[Depth, ...]
     problem: str
@@ -179,7 +181,7 @@ class Exploring:
     def _look(self, found: Explored) -> None:
         """Take down how far it is; a big one waits for its turn."""
         self._note(found)
-        if found.states + found.ahead > SMALL and self._turn is not _big_ones:
+        if found.pairs + found.ahead > SMALL and self._turn is not _big_ones:
             self._take_turn(_big_ones)
 
     def _note(self, found: Explored) -> None:
@@ -212,13 +214,13 @@ class Exploring:
 
     def _result(self, done: Exploration) -> Result:
         found = done.found
-        nodes, edges = state_graph(found) if found.states <= MOST_DRAWN else ([], [])
+        nodes, edges = state_graph(found) if found.pairs <= MOST_DRAWN else ([], [])
         problem = self._why_over(found.problem) if found.problem else ""
         runs = {check: done.runs[check] for check, _ in done.shortest()}
         told = {check: _told(check, wrong) for check, wrong in runs.items()}
         taken = _taken(done.scenario) if self.asked.shared is not None else frozenset()
         return Result(
-            done.scenario, found.states, found.transitions, self.depths, problem, done.recorded, runs, told, taken,
+            done.scenario, found.states, found.pairs, found.transitions, self.depths, problem, done.recorded, runs, told, taken,
             _why(done.scenario, nodes, edges), nodes, edges, self.asked.may,
         )  # fmt: skip
 

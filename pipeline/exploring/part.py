@@ -18,7 +18,7 @@ from pyarrow import fs
 
 from pipeline.store.place import Place
 from sim.explore.judging import Judge
-from sim.explore.packing import Collapsed, Keys, Packing, Ways, merged, packing_of
+from sim.explore.packing import Collapsed, Keys, Packing, Ways, are_first, are_missing, merged, packing_of
 from sim.explore.search import CHUNK, leading_to, stepped
 from sim.explore.space import Space
 
@@ -80,16 +80,20 @@ class Files:
         for name in self.place.names(folder):
             self.place.remove(f"{folder}/{name}")
 
-    def send(self, packing: Packing | Collapsed, depth: int, part: int, keys: Keys, ways: Ways) -> None:
+    def send(self, space: Space, depth: int, part: int, keys: Keys, ways: Ways) -> None:
         """Write the states after a part."""
-        belongs = self._belongs(packing, keys)
+        packing = space.packing
+        belongs = self._belongs(packing, space.without_accounts(keys))
         order = np.argsort(belongs, kind="stable")
         self.save(self.sent("-ways", depth, part), ways[order])
         self.save(self.sent("-starts", depth, part), np.searchsorted(belongs[order], np.arange(self.parts + 1)))
         self.save(self.sent("", depth, part), words_of(packing, keys[order]))
 
     def _belongs(self, packing: Packing | Collapsed, keys: Keys) -> NDArray[np.int64]:
-        """The parts to which states belong. It depends on the numbers in their columns, not on how wide these are."""
+        """The parts to which states belong, whatever their accounts are.
+
+        It depends on the numbers in their columns, not on how wide these are.
+        """
         mixed = np.zeros(len(keys), np.uint64)
         for place in range(len(packing.widths)):
             mixed = (mixed + packing.column(keys, place).astype(np.uint64)) * np.uint64(MIX)
@@ -142,25 +146,25 @@ class Step(Task):
         known = self.space.numbered()
         for table in self.space.tables:
             table.wanted = set()
+        counts = self._counts(part, keys)
         self._judge.begin()
         reached: list[tuple[Keys, Ways]] = [NOTHING]
         transitions = 0
         for chunk in (slice(begin, begin + CHUNK) for begin in range(0, len(keys), CHUNK)):
-            each = np.ones(len(keys[chunk]), np.int64)
-            after, own_ways, steps = stepped(self.space, self._judge, keys[chunk], ways[chunk], each)
+            after, own_ways, steps = stepped(self.space, self._judge, keys[chunk], ways[chunk], counts[chunk])
             reached.append((after, own_ways))
             transitions += steps
         assert known == self.space.numbered(), "a worker has numbered something"
         wanted = [[place, list(table.wanted)] for place, table in enumerate(self.space.tables) if table.wanted]
         if wanted:
             return {"wanted": wanted}
-        self.files.send(self.space.packing, self.depth, part, *merged(reached))
+        self.files.send(self.space, self.depth, part, *merged(reached))
         worst = {
             check: words_of(self.space.packing, np.array([key]))[0].tolist() for check, key in self._judge.worst.items()
         }
         again = self.files.load(self.files.again(self.depth, part))
         return {
-            "states": len(keys), "transitions": transitions, "again": int(again[0]),
+            "states": int(counts.sum()), "pairs": len(keys), "transitions": transitions, "again": int(again[0]),
             "snapshots": self._judge.counted(), "worst": worst,
         }  # fmt: skip
 
@@ -168,16 +172,20 @@ class Step(Task):
     def _judge(self) -> Judge:
         return Judge(self.space)
 
+    def _counts(self, part: int, keys: Keys) -> Keys:
+        """For how many states, for which none of an earlier depth stands, each pair of a part stands: for one or none."""
+        before = [NOTHING[0]]
+        if not self.space.holds_one_age:
+            before += [self.space.without_accounts(self.load(depth, part)) for depth in range(self.depth)]
+        return are_first(self.space.without_accounts(keys), np.sort(np.concatenate(before))).astype(np.int64)
+
     def _gather(self, part: int) -> None:
         """Write the states of a part that were not seen before, and the runs to each."""
         keys, ways = merged([NOTHING, *(self._sent(sender, part) for sender in self.senders)])
         is_new = np.ones(len(keys), bool)
         for depth in range(self.depth):
             seen = np.sort(self.load(depth, part), kind="stable")
-            if len(seen):
-                places = np.searchsorted(seen, keys)
-                places[places == len(seen)] = 0
-                is_new &= seen[places] != keys
+            is_new &= are_missing(keys, seen)
         self.files.save(self.files.again(self.depth, part), np.array([np.sum(~is_new)]))
         self.files.save(self.files.ways(self.depth, part), ways[is_new])
         self.files.save(self.files.words(self.depth, part), words_of(self.space.packing, keys[is_new]))

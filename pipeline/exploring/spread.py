@@ -98,7 +98,7 @@ class SpreadSearch:
         while not self._is_settled():
             space.packing, _ = space.wider()
         self._files = Files(place, parts)
-        self._files.send(space.packing, -1, 0, space.initial(), np.ones(1))
+        self._files.send(space, -1, 0, space.initial(), np.ones(1))
         self._senders: Sequence[int] = (0,)
         self._done: dict[int, dict[str, Any]] = {}  # what came of the parts of this depth
         self._narrow: tuple[Files, list[int]] | None = None  # files that have to be written anew, and their widths
@@ -107,11 +107,12 @@ class SpreadSearch:
         """Search until all is found, or there are too many. `progress` counts states."""
         while self.found.complete:
             self._step(spark)
-            states = sum(done["states"] for done in self._done.values())
-            if not states:
+            states, pairs = (sum(done[what] for done in self._done.values()) for what in ("states", "pairs"))
+            if not pairs:
                 return
             self.found.per_depth.append(states)
-            if self.found.states > self.most_states:
+            self.found.pairs += pairs
+            if self.found.pairs > self.most_states:
                 self.found.problem = f"more than {self.most_states:,} states"
             else:
                 self._go_deeper()
@@ -188,7 +189,7 @@ class SpreadSearch:
 
     def _note(self, done: dict[str, Any]) -> None:
         found = self.found
-        found.stepped += done["states"]
+        found.stepped += done["pairs"]
         found.transitions += done["transitions"]
         found.is_levelled &= not done["again"]
         self.judge.begin()

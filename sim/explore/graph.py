@@ -40,7 +40,7 @@ MOST_NODES = 300
 
 @dataclass(frozen=True)
 class Node:
-    """One state. Its number is its place in the list of nodes; number 0 is the state at which all runs begin.
+    """One state, with what the checks know of its past (sim/explore/numbers.py). Its number is its place in the list of nodes; number 0 is the state at which all runs begin.
 
     depth: the number of steps that lead to it, at least. complete: the snapshots that are complete in it. wrong: the
     checks that do not hold in it. processes, channels: in words, what is in each; channels that are empty are left out.
@@ -74,8 +74,8 @@ def state_graph(found: Explored) -> tuple[list[Node], list[Edge]]:
     Of one that was not complete, the states of the last level have no steps. Raises ValueError for more than MOST_NODES
     states, and with symmetry, where states are left out.
     """
-    if found.states > MOST_NODES or found.symmetry:
-        raise ValueError(f"{found.states} states; at most {MOST_NODES} are drawn, and none by symmetry")
+    if found.pairs > MOST_NODES or found.symmetry:
+        raise ValueError(f"{found.pairs} states; at most {MOST_NODES} are drawn, and none by symmetry")
     number_of = {key: number for number, key in enumerate(int(key) for level in found.levels for key in level)}
     engine, states, edges = found.space.engine, {0: found.space.engine.initial()}, []
     for source, target, node, given in _steps(found, number_of):

@@ -86,6 +86,8 @@ class Local:
     @property
     def account(self) -> Hashable:
         """Equal for local states that no check can tell apart, if they hold the same."""
+        if not (self.late or self.early or self.passed or self.discarded or self.stored or self.ended or self.torn):
+            return None
         stored = frozenset((name, told(part)) for name, part in self.stored.items())
         messages = frozenset(self.late.items()), self.early, frozenset(self.passed.items())
         return messages, frozenset(self.discarded.items()), stored, self.ended, self.torn
@@ -159,12 +161,10 @@ class Local:
         recorded = {*self.process.snapshots, *self.stored}
         if traces:
             self.passed = {**self.passed, channel: (*self.passed.get(channel, ()), *traces)}
-        late = {
-            (name, channel): (*_crossing(name, traces), Crossing(body, dict(red).get(name, WHITE))) for name in recorded
-        }
-        late = {key: tuple(own for own in came if records_again or own.part == WHITE) for key, came in late.items()}
-        more = {key: (*self.late.get(key, ()), *came) for key, came in late.items() if came}
-        if more:
-            self.late = {**self.late, **more}
+        for name in recorded:
+            came = [*_crossing(name, traces), Crossing(body, dict(red).get(name, WHITE))]
+            more = tuple(own for own in came if records_again or own.part == WHITE)
+            if more:
+                self.late = {**self.late, (name, channel): (*self.late.get((name, channel), ()), *more)}
         where = channel if records_again else ANY_CHANNEL
         self.early |= {(name, where, part) for name, part in red if name not in recorded}

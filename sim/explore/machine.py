@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,8 @@ class Machine:
         self.engine, self.number = engine, number
         self.tokens, self.bodies, self.column_of = tokens, bodies, column_of
         self.records_again = records_again
-        self.locals, self.inputs, self.outcomes = Numbers(self._holds), Numbers(), Numbers()
+        self._held = Numbers()
+        self.locals, self.inputs, self.outcomes = Numbers(itemgetter(0)), Numbers(), Numbers()
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
         self.judges_cuts = engine.algorithm.coordinated  # if not, nobody asks which messages cross a cut
@@ -89,14 +91,12 @@ class Machine:
 
     def local(self, state: Local) -> int:
         """The number of a local state."""
-        number = self.locals.number((self._holds(state), state.account), state)
+        held = self._held.number(state.holds(counts_events=self.counts_events), None)
+        number = self.locals.number((held, state.account), state)
         if number >= len(self.table):
             more = np.full_like(self.table, UNKNOWN)
             self.table = np.concatenate([self.table, more])
         return number
-
-    def _holds(self, state: Local) -> Hashable:
-        return state.holds(counts_events=self.counts_events)
 
     def input(self, *parts: Hashable) -> int:
         """The number of an input."""

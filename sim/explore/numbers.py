@@ -29,7 +29,7 @@ class Numbers:
     """
 
     def __init__(self, holds: Callable[[Any], Hashable] | None = None) -> None:
-        """`holds` says what a thing is of a state (None: all that it is)."""
+        """`holds` says by its key what a thing is of a state (None: all that it is)."""
         self.of: dict[Hashable, int] = {}
         self.things: list[Any] = []
         self.first: list[int] = []
@@ -42,7 +42,7 @@ class Numbers:
             found = self.of[key] = len(self.things)
             self.things.append(thing)
             if self._holds is not None:
-                self.first.append(self._first_of.setdefault(self._holds(thing), found))
+                self.first.append(self._first_of.setdefault(self._holds(key), found))
         return found
 
     @property

@@ -41,6 +41,17 @@ def are_missing(keys: Keys, among: Keys) -> Bits:
     return missing
 
 
+def are_first(keys: Keys, before: Keys) -> Bits:
+    """Which keys are the first ones that are equal to them, and not among those of `before`, which are sorted."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys.take(order)
+    are_new = are_missing(keys, before)
+    are_new[1:] &= keys[1:] != keys[:-1]
+    first = np.zeros(len(keys), bool)
+    first[order] = are_new
+    return first
+
+
 def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
     """The different keys, sorted, and for each the sum of what stands beside it."""
     keys, ways = (np.concatenate(own) for own in zip(*parts, strict=True))

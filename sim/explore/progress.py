@@ -37,6 +37,6 @@ class Progress:
 
 def in_words(found: Explored, seconds: float) -> str:
     """How far it is after so many seconds."""
-    open_ = found.representatives - found.stepped
-    rate = round(found.states / seconds)
-    return f"depth {len(found.levels) - 1}: {found.states:,} states, {open_:,} to go on from, {rate:,} states a second"
+    open_ = found.pairs - found.stepped
+    rate = round(found.pairs / seconds)
+    return f"depth {len(found.levels) - 1}: {found.pairs:,} states, {open_:,} to go on from, {rate:,} states a second"

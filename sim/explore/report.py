@@ -79,7 +79,7 @@ class Exploration:
     @property
     def depth(self) -> int:
         """The number of steps to the states that are farthest from the beginning, of those that were found."""
-        return max(0, len(self.found.per_depth) - 1)
+        return max((depth for depth, states in enumerate(self.found.per_depth) if states), default=0)
 
     @cached_property
     def recorded(self) -> list[Snapshot]:

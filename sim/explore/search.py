@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sim.core import deadline
 from sim.explore.judging import COMPLETION, Judge, Recorded
 from sim.explore.numbers import Numbers
-from sim.explore.packing import Keys, Ways, are_missing, distinct, merged
+from sim.explore.packing import Keys, Ways, are_first, are_missing, distinct, merged
 from sim.explore.space import Space, Wider
 from sim.explore.symmetry import Symmetry
 
@@ -27,7 +27,7 @@ class Explored:
     """What was found.
 
     levels: the keys of the pairs of a state and an account (sim/explore/numbers.py) by depth; with symmetry of their
-    representatives. per_depth: how many states there are, by the fewest steps that lead to them. stepped: of how many
+    representatives. pairs: how many these are. per_depth: how many states there are, by the fewest steps that lead to them. stepped: of how many
     pairs all steps are known. ahead: how many were found of the next level so far, those of two chunks twice.
     transitions: how many steps lead from a state to a state. problem: why these are not all; "" if they are. stopped: what interrupted it. snapshots:
     the recorded states (their parts are numbered by `parts`), each with the number of runs up to the step that
@@ -41,6 +41,7 @@ class Explored:
     symmetry: Symmetry | None = None
     levels: list[Keys] = field(default_factory=list)
     per_depth: list[int] = field(default_factory=list)
+    pairs: int = 0
     stepped: int = 0
     ahead: int = 0
     transitions: int = 0
@@ -60,11 +61,6 @@ class Explored:
         """The number of distinct states."""
         return sum(self.per_depth)
 
-    @property
-    def pairs(self) -> int:
-        """How many pairs of a state and an account are held; with symmetry, representatives."""
-        return sum(map(len, self.levels))
-
 
 def explore(
     space: Space, most_states: int = MOST_STATES, progress: Callable[[Explored], None] = lambda found: None,
@@ -80,6 +76,7 @@ def explore(
     try:
         while len(search.frontier):
             found.levels.append(search.frontier)
+            found.pairs += len(search.frontier)
             found.per_depth.append(int(search.counts.sum()))
             if found.pairs > most_states:
                 found.problem = f"more than {most_states:,} states"
@@ -141,27 +138,22 @@ class Search:
     def _counts(self) -> Keys:
         """For how many states, for which no pair has stood so far, each pair of the frontier stands."""
         states, counts = self._states(self.frontier)
-        if self.space.has_accounts:
-            order = np.argsort(states, kind="stable")
-            states = states.take(order)
-            counts[order[1:][states[1:] == states[:-1]]] = 0
-            counts[order[~self._are_uncounted(states)]] = 0
-        return counts
+        return counts * are_first(states, self._counted()) if self.space.has_accounts else counts
 
     def _states(self, keys: Keys) -> tuple[Keys, Keys]:
         """Pairs without their accounts, and for how many states each stands; with symmetry, representatives."""
         states = self.space.without_accounts(keys)
         return self.symmetry.least(states, with_accounts=False) if self.symmetry else (states, np.ones_like(states))
 
-    def _are_uncounted(self, states: Keys) -> NDArray[np.bool_]:
-        """Which of these states no earlier level has: all, where no run to a state is longer than another one."""
+    def _counted(self) -> Keys:
+        """The states of earlier levels, sorted; none where no run to a state is longer than another one."""
         if self.space.holds_one_age:
-            return np.ones(len(states), bool)
+            return self.counted
         levels = self.found.levels[self._levels_counted :]
         self.counted = np.concatenate([self.counted, *(self._states(level)[0] for level in levels)])
         self.counted = distinct(self.counted)
         self._levels_counted += len(levels)
-        return are_missing(states, self.counted)
+        return self.counted
 
     def _are_too_many(self) -> bool:
         """Whether the states that are held and those of the next level are too many; chunks are merged to count."""

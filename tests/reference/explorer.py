@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from sim.core.engine import Engine
 from sim.core.log import Log
-from sim.core.model import APP, LOST, Action, Channel, Crash, Event, Lose, Message, Process, Restart, State
+from sim.core.model import LOST, Action, Channel, Crash, Event, Lose, Message, Process, Restart, State
 from sim.core.rules import ROW_WIDTH
 from sim.document.scenario import Scenario
 from tests.reference.verdicts import Judged
