@@ -31,7 +31,7 @@ def frozen(value: Any) -> Hashable:
     if kind is Channel:
         return Channel, value.number
     if kind is Message:
-        return Message, value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
+        return Message, value.channel.number, value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
     if isinstance(value, (dict, Mapping)):
         return dict, frozenset([(frozen(key), frozen(own)) for key, own in value.items()])
     if isinstance(value, (set, frozenset)):

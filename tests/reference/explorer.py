@@ -116,6 +116,8 @@ def plain(value: Any) -> Hashable:
         return list, tuple(map(plain, value))
     if isinstance(value, Channel):
         return value.name
+    if isinstance(value, Message):
+        return value.channel.name, value.kind, value.snapshot, plain(value.body), plain(value.stamp)
     return type(value), value
 
 
