@@ -23,6 +23,7 @@ from sim.document.scenario import Scenario
 from sim.explain.narration import sentences
 from sim.explain.verdicts import verdict_words
 from sim.explore.graph import Edge, Node, state_graph
+from sim.explore.judging import in_one_order
 from sim.explore.replay import by_hand
 from sim.explore.report import Exploration, Snapshot, exploration
 from sim.explore.search import Explored
@@ -220,8 +221,8 @@ class Exploring:
         told = {check: _told(check, wrong) for check, wrong in runs.items()}
         taken = _taken(done.scenario) if self.asked.shared is not None else frozenset()
         return Result(
-            done.scenario, found.states, found.pairs, found.transitions, self.depths, problem, done.recorded, runs, told, taken,
-            _why(done.scenario, nodes, edges), nodes, edges, self.asked.may,
+            done.scenario, found.states, found.pairs, found.transitions, self.depths, problem, done.recorded, runs,
+            told, taken, _why(done.scenario, nodes, edges), nodes, edges, self.asked.may,
         )  # fmt: skip
 
 
@@ -256,17 +257,25 @@ def _taken(scenario: Scenario) -> frozenset[str]:
     """The keys of the snapshots that are complete in the run itself; none where it cannot run."""
     try:
         snapshots = snapshots_of(run_of(scenario))
+        bags = {channel.name for channel in scenario.channels if not channel.fifo}
     except InputError:
         return frozenset()
     return frozenset(
         key_of(
             own.id,
             {name: local.state for name, local in own.local.items()},
-            {name: [message.body for message in messages] for name, messages in own.channels.items()},
+            {
+                name: _held([own.body for own in messages], is_bag=name in bags)
+                for name, messages in own.channels.items()
+            },
         )
         for own in snapshots
         if own.status == COMPLETE
     )
+
+
+def _held(bodies: list[Any], *, is_bag: bool) -> list[Any]:
+    return in_one_order(bodies) if is_bag else bodies
 
 
 def key_of(name: str, processes: Mapping[str, Any], channels: Mapping[str, Any]) -> str:

@@ -173,7 +173,7 @@ class Step(Task):
         return Judge(self.space)
 
     def _counts(self, part: int, keys: Keys) -> Keys:
-        """For how many states, for which none of an earlier depth stands, each pair of a part stands: for one or none."""
+        """For how many states each pair of a part stands: for one, or for none if another pair stands for it."""
         before = [NOTHING[0]]
         if not self.space.holds_one_age:
             before += [self.space.without_accounts(self.load(depth, part)) for depth in range(self.depth)]

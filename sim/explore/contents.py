@@ -20,7 +20,7 @@ from sim.explore.packing import UNKNOWN, Ints, Keys, distinct
 
 
 class Delivery(NamedTuple):
-    """A token that may be delivered, the tokens that it overtakes, the traces it leaves behind, and what is left."""
+    """A token that may be delivered, the tokens that it overtakes, the traces that it passes, and what is left."""
 
     token: int
     overtaken: tuple[int, ...]
@@ -113,7 +113,7 @@ class Contents:
         return found
 
     def _passed(self, before: tuple[int, ...], token: int) -> tuple[int, ...]:
-        """The traces that a message leaves behind on a FIFO channel; those of equal bodies may as well come after it."""
+        """The traces that a message leaves behind on a FIFO channel; one of an equal body may as well come after it."""
         if not self.channel.fifo or self.tokens.things[token].message.kind != APP:
             return ()
         bodies = self.tokens.bodies

@@ -40,10 +40,11 @@ MOST_NODES = 300
 
 @dataclass(frozen=True)
 class Node:
-    """One state, with what the checks know of its past (sim/explore/numbers.py). Its number is its place in the list of nodes; number 0 is the state at which all runs begin.
+    """One pair of a state and an account (sim/explore/numbers.py): two nodes may read alike.
 
-    depth: the number of steps that lead to it, at least. complete: the snapshots that are complete in it. wrong: the
-    checks that do not hold in it. processes, channels: in words, what is in each; channels that are empty are left out.
+    Its number is its place in the list of nodes; number 0 is the state at which all runs begin. depth: the number of
+    steps that lead to it, at least. complete: the snapshots that are complete in it. wrong: the checks that do not hold
+    in it. processes, channels: in words, what is in each; channels that are empty are left out.
     """
 
     depth: int

@@ -7,7 +7,7 @@ sim/verify/checks.py, whose words they share; that code judges the run to which 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.core.algorithm import SnapshotAlgorithm
+from sim.core.log import to_json
 from sim.core.model import APP
 from sim.explore.local import ANY_CHANNEL, Local, frozen
 from sim.explore.numbers import Numbers
@@ -29,16 +30,28 @@ Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process re
 
 
 class Part(NamedTuple):
-    """What one process recorded: its state, and the bodies in each incoming channel that was not empty."""
+    """What one process recorded: its state, and the bodies in each incoming channel that was not empty.
+
+    bags: the channels that are not FIFO, so that the order of what was recorded means nothing.
+    """
 
     process: str
     state: Any
     channels: dict[str, list[Any]]
+    bags: frozenset[str] = frozenset()
 
     def told(self) -> Hashable:
         """Equal for equal parts."""
-        kept = frozenset((channel, frozen(bodies)) for channel, bodies in self.channels.items())
+        kept = frozenset(
+            (channel, frozen(in_one_order(bodies) if channel in self.bags else bodies))
+            for channel, bodies in self.channels.items()
+        )
         return self.process, frozen(self.state), kept
+
+
+def in_one_order(bodies: Iterable[Any]) -> list[Any]:
+    """The bodies of a bag, in the order of their JSON."""
+    return sorted(bodies, key=to_json)
 
 
 def judged(algorithm: SnapshotAlgorithm) -> set[str]:
@@ -224,8 +237,10 @@ class Judge:
         part = own.part(name)
         if part is None:
             return 0
+        bags = frozenset(channel.name for channel in part.kept if not channel.fifo)
         kept = {channel.name: [message.body for message in messages] for channel, messages in part.kept.items()}
-        told = Part(own.process.name, part.state, {channel: bodies for channel, bodies in kept.items() if bodies})
+        held = {name: in_one_order(bodies) if name in bags else bodies for name, bodies in kept.items() if bodies}
+        told = Part(own.process.name, part.state, held, bags & held.keys())
         return self.parts.number(told.told(), told)
 
     def _are_right(self, name: str, number: int, locals_: Ints, parts: Ints, contents: Ints) -> NDArray[np.bool_]:

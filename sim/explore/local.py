@@ -2,8 +2,9 @@
 
 Rules are pure and may read neither ids of messages nor counts of events, so two local states are one if they agree in
 all else. Left out of the key: ids, labels, `index`, `inside`, `sent_index`. No rule sees the account, which is no part
-of the state (sim/explore/numbers.py). It follows what a person would put together from all rows (sim/run/snapshots.py): a process that crashes discards a part that is not done,
-a part that is done outlives it, and a second recording takes the place of the first.
+of the state (sim/explore/numbers.py). It follows what a person would put together from all rows
+(sim/run/snapshots.py): a process that crashes discards a part that is not done, a part that is done outlives it, and a
+second recording takes the place of the first.
 """
 
 from __future__ import annotations

@@ -1,16 +1,18 @@
-"""What a state is, and how things of a state become small numbers.
+"""What a state is, and how the things in a state become small numbers.
 
-A *state* is what every process and every channel holds, and what the environment may still do: all that a rule can see,
-and all that the future depends on. A process holds its state, its place in the script and in its turns, its part of each
-snapshot, the notes of its algorithm, its timers. A channel holds its messages in the order of sending; where it is not
-FIFO, and no rule looks at what a marker overtakes, it holds a bag. Ids, labels, times and numbers of events are no part
-of a state, unless a line of the script waits for an event by its number.
+A *state* is what every process and every channel holds, and what the environment may still do: all that a rule can
+see, and all that the future depends on. A process holds its state, its place in the script and in its turns, its part
+of each snapshot, the notes of its algorithm and its timers. A channel holds its messages in the order of sending. A
+channel that is not FIFO holds a bag, unless the algorithm looks at what a marker overtakes. The environment has the
+channels that are severed, and how many crashes and losses are left. Ids, labels, times and numbers of events are no
+part of a state, but a script may wait for an event by its number.
 
-A check asks for more: which messages crossed the cut, and which of them were lost. That is the *account*. It says of a
-message for which snapshots it was sent after the recording (red), of a process which messages it received on which side
-of its recording, what outlived its crash, and of a channel which messages were lost in it. The search goes from pairs of
-a state and an account to pairs, so that no wrong run is missed; it counts states. Numbers stand for things with their
-accounts. `first` says of each which was the first that holds the same, so two pairs have one state if they agree in that.
+A check asks for more: which messages crossed the cut, and which of them were lost. That is the *account*, which is of
+the past. A message has the snapshots that its sender had recorded before the send (it is red for them). A process has
+the messages that came on the wrong side of its recording, and what outlived its crash. A channel has the traces of the
+messages that were lost in it. The explorer searches all pairs of a state and an account, so it misses no wrong run; it
+counts states. A number stands for a thing with its account, and `Numbers.first` says which number was the first of a
+thing that holds the same. Two pairs have the same state if they agree in that.
 """
 
 from __future__ import annotations

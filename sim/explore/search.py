@@ -27,13 +27,13 @@ class Explored:
     """What was found.
 
     levels: the keys of the pairs of a state and an account (sim/explore/numbers.py) by depth; with symmetry of their
-    representatives. pairs: how many these are. per_depth: how many states there are, by the fewest steps that lead to them. stepped: of how many
-    pairs all steps are known. ahead: how many were found of the next level so far, those of two chunks twice.
-    transitions: how many steps lead from a state to a state. problem: why these are not all; "" if they are. stopped: what interrupted it. snapshots:
-    the recorded states (their parts are numbered by `parts`), each with the number of runs up to the step that
-    completes it, exact below 2**53. is_levelled: whether all runs to a state are equally long; else these numbers mean
-    nothing. worst: for each check that does not hold somewhere, a state of least depth in which it does not: the depth
-    and the key.
+    representatives. pairs: how many these are. per_depth: how many states there are, by the fewest steps that lead to
+    them. stepped: of how many pairs all steps are known. ahead: how many were found of the next level so far, those of
+    two chunks twice. transitions: how many steps lead from a state to a state. problem: why these are not all; "" if
+    they are. stopped: what interrupted it. snapshots: what was recorded (the parts are numbered by `parts`), each with
+    the number of runs up to the step that completes it, exact below 2**53. is_levelled: whether all runs to a pair are
+    equally long; else these numbers mean nothing. worst: for each check that does not hold somewhere, a pair of least
+    depth in which it does not: the depth and the key.
     """
 
     space: Space
@@ -69,7 +69,8 @@ def explore(
     """All states that can be reached, each at its least depth.
 
     It ends early, with a problem, where more than `most_states` pairs would be held, on Ctrl-C and at a deadline.
-    `progress` is called after each level, and while a large one is stepped. With `symmetry`, one state of each orbit is explored.
+    `progress` is called after each level, and while a large one is stepped. With `symmetry`, one pair of each orbit is
+    explored.
     """
     search = Search(space, most_states, progress, symmetry)
     found = search.found

@@ -115,7 +115,7 @@ class Renaming:
 
     def part(self, own: Part) -> Part:
         """What a process recorded."""
-        return Part(self.value(own.process), self.value(own.state), self.value(own.channels))
+        return Part(*map(self.value, own))
 
     # ------------------------------------------------------------------ their numbers
 

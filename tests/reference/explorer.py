@@ -86,16 +86,18 @@ class System:
 
     def _node(self, own: Process) -> Any:
         parts = {
-            name: (part.state, self._kept(part.kept), frozenset(channel.name for channel in part.closed), part.done)
+            name: (
+                part.state,
+                {channel: queue for channel, queue in part.kept.items() if queue},
+                frozenset(channel.name for channel in part.closed),
+                part.done,
+            )
             for name, part in own.snapshots.items()
         }
         listening = {channel.name: names for channel, names in own.listening.items()}
         blocked = frozenset(channel.name for channel in own.blocked)
         does = own.state, own.turn, own.position, own.alive, own.paused
         return does, parts, listening, blocked, own.aborted, own.memory, own.index if self.counts_events else None
-
-    def _kept(self, kept: Mapping[Channel, tuple[Message, ...]]) -> dict[str, Any]:
-        return {channel.name: [self._message(own) for own in queue] for channel, queue in kept.items() if queue}
 
     def _queue(self, channel: Channel, queue: list[Message]) -> Any:
         messages = [plain(self._message(own)) for own in queue]

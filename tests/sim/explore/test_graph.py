@@ -17,7 +17,7 @@ from sim.explore.report import changed, complete_graph, exploration
 from sim.explore.world import MayHappen
 from sim.run.execution import run
 from tests.sim.core import test_every_interleaving
-from tests.sim.explore.plain import actions, key_of
+from tests.sim.explore.comparison import plain_system
 
 SYSTEMS: dict[str, Scenario] = {
     "a complete graph": complete_graph(2, 1),
@@ -38,16 +38,17 @@ def test_nodes_and_edges_are_the_states_and_the_actions_of_the_engine(name, own_
     leaving: dict[int, dict[str, int]] = {number: {} for number in range(len(nodes))}
     for edge in edges:
         leaving[edge.source][edge.action] = edge.target
-    engine = scenario.engine()
+    system = plain_system(scenario, own_order=own_order)
+    engine, left = system.engine, system.left
     first = engine.initial()
-    states, keys = {0: first}, {0: key_of(engine, first)}
+    states, keys = {0: first}, {0: system.holds(first, left)}
     for number in range(len(nodes)):  # each is met before its turn, for levels come in order
         state = states[number]
-        enabled = {choice_name(engine, state, own): own for own in actions(engine, state, own_order=own_order)}
+        enabled = {choice_name(engine, state, own): own for own in system.actions(state, left)}
         assert set(enabled) == set(leaving[number])
         for action, target in leaving[number].items():
             after, _ = engine.step(state, enabled[action])
-            assert keys.setdefault(target, key_of(engine, after)) == key_of(engine, after)
+            assert keys.setdefault(target, system.holds(after, left)) == system.holds(after, left)
             assert nodes[target].depth == nodes[number].depth + 1
             states.setdefault(target, after)
     assert len(set(keys.values())) == len(nodes)

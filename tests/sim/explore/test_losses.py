@@ -22,9 +22,9 @@ from sim.explore.world import NO_FAULTS, MayHappen
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from tests.cases import each
-from tests.sim.explore.plain import explored
-from tests.sim.explore.plain_faults import explored_with_faults, whole_states
+from tests.sim.explore.comparison import differences
 from tests.sim.tools import failing
+from tests.tools import check_none
 
 ONE_LOSS, AND_A_CRASH = MayHappen(losses=1), MayHappen(crashes=1, losses=1)
 AND_BACK = MayHappen(crashes=1, restarts=True, losses=1)
@@ -38,11 +38,11 @@ SLOW = (FaultLine("slow", "S1", at=1, factor=4.0), FaultLine("slow", "S1", at=20
 @each(
     "sends, may, states, transitions",
     [
-        (1, ONE_LOSS, 141, 260),
-        (1, MayHappen(losses=2), 164, 327),
-        (2, ONE_LOSS, 1102, 2794),
-        (1, AND_A_CRASH, 430, 1002),
-        (1, AND_BACK, 1113, 2411),
+        (1, ONE_LOSS, 125, 244),
+        (1, MayHappen(losses=2), 144, 297),
+        (2, ONE_LOSS, 932, 2_508),
+        (1, AND_A_CRASH, 331, 876),
+        (1, AND_BACK, 734, 1_846),
     ],
 )
 def test_two_processes(sends, may, states, transitions):
@@ -89,28 +89,18 @@ LONG = [pytest.param(name, marks=pytest.mark.long("losses in every run of larger
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*(name for name in PLAIN if name not in LARGE), *LONG])
-def test_the_engine_alone_finds_the_same_states(name):
-    scenario, may = PLAIN[name]
-    done, plain = exploration(scenario, may=may), explored_with_faults(scenario, may)
-    assert set(whole_states(done.found)) == plain.of_engine
-    assert (done.found.states, done.found.transitions) == (plain.states, plain.transitions)
-    assert set(done.found.snapshots) == set(plain.snapshots)
-    assert done.found.snapshots == plain.snapshots or not done.found.is_levelled
-    assert {check: steps for check, steps in done.shortest() if check != "completion"} == plain.wrong
+def test_the_plain_explorer_finds_the_same(name):
+    check_none(differences(*PLAIN[name]))
 
 
 def test_where_processes_do_not_wait_for_each_other_it_is_the_same():
-    scenario = library.load("two_banks")
-    found = exploration(scenario, own_order=True, may=ONE_LOSS).found
-    plain = explored_with_faults(scenario, ONE_LOSS, own_order=True)
-    assert set(whole_states(found)) == plain.of_engine
-    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+    check_none(differences(library.load("two_banks"), ONE_LOSS, own_order=True))
 
 
 @pytest.mark.parametrize("may", [ONE_LOSS, AND_A_CRASH])
 def test_one_state_stands_for_those_that_differ_in_names_with_losses_too(may):
     every, some = (exploration(complete_graph(3, 0), symmetry=own, may=may).found for own in (False, True))
-    assert some.representatives < every.representatives
+    assert some.pairs < every.pairs
     assert (some.states, some.transitions, some.snapshots) == (every.states, every.transitions, every.snapshots)
 
 
@@ -167,11 +157,10 @@ def test_a_run_without_a_loss_stays_as_it_is():
 @pytest.mark.parametrize("own_order", [False, True])
 def test_processes_that_are_slow_change_nothing_but_the_worlds_own_line(own_order):
     scenario = replace(library.load("two_banks"), faults=SLOW)
-    found, plain = exploration(scenario, own_order=own_order).found, explored(scenario, own_order=own_order)
-    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+    check_none(differences(scenario, own_order=own_order))
+    found = exploration(scenario, own_order=own_order).found
     assert set(found.snapshots) == set(exploration(library.load("two_banks"), own_order=own_order).found.snapshots)
-    with_a_loss = explored_with_faults(scenario, ONE_LOSS)
-    assert exploration(scenario, may=ONE_LOSS).found.states == with_a_loss.states
+    check_none(differences(scenario, ONE_LOSS))
 
 
 @each(
