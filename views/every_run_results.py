@@ -28,8 +28,8 @@ from views.state_graph import state_graph
 
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
 SEEM_ALIKE = (
-    "States that read alike differ in the crashes or losses that are left, or in who had recorded when a message was "
-    "sent."
+    "States that read alike differ in the crashes or losses that are left, or in what the checks know of the past: who "
+    "had recorded when a message was sent, and what was lost."
 )
 
 
@@ -149,7 +149,7 @@ def _plot(figure: Figure, key: str) -> None:
 def _graph(found: Result) -> None:
     """The graph; the browser says of which state the way is to be opened."""
     opened = state_graph(found)
-    if found.may != NO_FAULTS:
+    if found.may != NO_FAULTS or found.pairs > found.states:
         st.caption(SEEM_ALIKE)
     if opened is not None and 0 <= opened < len(found.nodes):
         with complaining():

@@ -165,7 +165,7 @@ class Step(Task):
         again = self.files.load(self.files.again(self.depth, part))
         return {
             "states": int(counts.sum()), "pairs": len(keys), "transitions": transitions, "again": int(again[0]),
-            "snapshots": self._judge.counted(), "worst": worst,
+            "snapshots": self._judge.counted(), "worst": worst, "wrong": self._judge.wrong,
         }  # fmt: skip
 
     @cached_property

@@ -192,6 +192,7 @@ class SpreadSearch:
         found.stepped += done["pairs"]
         found.transitions += done["transitions"]
         found.is_levelled &= not done["again"]
+        found.wrong.update(done["wrong"])
         self.judge.begin()
         for name, rows in done["snapshots"].items():
             ways, *columns = (np.array(column) for column in zip(*rows, strict=True))

@@ -108,10 +108,11 @@ class Judge:
         self._completed: dict[str, list[tuple[Keys, Ways]]] = {}  # states after a step that completes a snapshot
         self.snapshots: Counter[Recorded] = Counter()
         self.worst: dict[str, int] = {}
+        self.wrong: Counter[str] = Counter()  # by check: the runs up to a step that completes a wrong snapshot
 
     def begin(self) -> None:
         """A new level: forget what the last one brought."""
-        self.snapshots, self.worst, self._completed = Counter(), {}, {}
+        self.snapshots, self.worst, self.wrong, self._completed = Counter(), {}, Counter(), {}
 
     def look(self, move: Move, after: Keys, ways: Ways) -> None:
         """Note the snapshots that these steps complete; `ways` says how many runs lead to each step."""
@@ -192,6 +193,8 @@ class Judge:
         self.count(name, [packing.column(keys, node) for node in range(len(self.engine.processes))], ways)
         for check, wrong in self._wrong_in(name, keys):
             self._note(check, keys[wrong])
+            if check in self.checks and wrong.any():
+                self.wrong[check] += float(ways[wrong].sum())  # type: ignore[assignment]
 
     def _wrong_in(self, name: str, keys: Keys) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         """For each check: in which of these states, in which a snapshot is complete, it does not hold."""

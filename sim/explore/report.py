@@ -109,7 +109,8 @@ class Exploration:
             yield f"not all explored ({found.problem}): depth {self.depth}, {states}{so_far}"
         yield from self._recorded_in_words()
         for check, steps in self.shortest():
-            yield f"{check} does not hold: the shortest such run has {steps} steps"
+            ways = f" ({found.wrong[check]:,.0f} ways)" if found.is_levelled and found.wrong[check] else ""
+            yield f"{check} does not hold{ways}: the shortest such run has {steps} steps"
             yield from (f"  {number:3}  {choice}" for number, choice in enumerate(self.runs[check].scheduler.order, 1))
         if not found.worst and found.complete:
             yield "every check holds in every run" if self.scenario.snapshots else "no run takes a snapshot"

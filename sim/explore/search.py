@@ -33,7 +33,8 @@ class Explored:
     they are. stopped: what interrupted it. snapshots: what was recorded (the parts are numbered by `parts`), each with
     the number of runs up to the step that completes it, exact below 2**53. is_levelled: whether all runs to a pair are
     equally long; else these numbers mean nothing. worst: for each check that does not hold somewhere, a pair of least
-    depth in which it does not: the depth and the key.
+    depth in which it does not: the depth and the key. wrong: for each check, the number of runs up to a step that
+    completes a snapshot of which it does not hold, likewise.
     """
 
     space: Space
@@ -50,6 +51,7 @@ class Explored:
     snapshots: Counter[Recorded] = field(default_factory=Counter)
     is_levelled: bool = True
     worst: dict[str, tuple[int, int]] = field(default_factory=dict)
+    wrong: Counter[str] = field(default_factory=Counter)
 
     @property
     def complete(self) -> bool:
@@ -195,6 +197,7 @@ class Search:
         found.stepped += states
         found.transitions += transitions
         found.snapshots.update(self.judge.snapshots)
+        found.wrong.update(self.judge.wrong)
         for check, key in self.judge.worst.items():
             found.worst.setdefault(check, (depth - (check == COMPLETION), key))
 

@@ -407,7 +407,7 @@ class Space:
         """How many things of each kind have a number."""
         kinds = [kind for machine in self.machines for kind in (machine.locals, machine.inputs, machine.outcomes)]
         kinds += [kind for contents in self.contents for kind in (contents.numbers, contents.batches)]
-        return [len(kind.things) for kind in (*kinds, self.happened, self.tokens)]
+        return [len(self.tokens.things), *(len(kind.things) for kind in (*kinds, self.happened))]
 
     # ------------------------------------------------------------------ states without their accounts
 

@@ -219,11 +219,13 @@ class Past:
 class Verdicts:
     """What the definition says of all runs.
 
-    recorded: the number of runs up to the step that completes each snapshot. wrong: for each check that does not hold
-    in some run, the fewest steps after which it does not.
+    recorded: the number of runs up to the step that completes each snapshot. wrong_ways: likewise, by check, of those
+    of which it does not hold. wrong: for each check that does not hold in some run, the fewest steps after which it
+    does not.
     """
 
     recorded: Counter[Recorded] = field(default_factory=Counter)
+    wrong_ways: Counter[str] = field(default_factory=Counter)
     wrong: dict[str, int] = field(default_factory=dict)
 
 
@@ -263,6 +265,7 @@ def _note_completed(system: System, past: Past, then: Past, depth: int, ways: in
         for check, holds in judged.verdicts().items():
             if holds is False and check != "completion":
                 found.wrong.setdefault(check, depth)
+                found.wrong_ways[check] += ways
 
 
 def _recorded(judged: Judged) -> Recorded:

@@ -99,6 +99,12 @@ def test_notes_of_messages_on_two_channels_are_two_states() -> None:
     assert exploration(changed(complete_graph(3, 1), "backwards", not_fifo=False)).found.states == 21_676
 
 
+def test_a_loss_excuses_no_other_message() -> None:
+    """In 40 of these runs as many more messages were recorded as were lost, but they were others."""
+    found = exploration(changed(ONE, "slips_in", not_fifo=False), may=MayHappen(losses=1)).found
+    assert found.wrong == {"consistency": 114, "channel_states": 90}
+
+
 @each("may", [MayHappen(losses=1), MayHappen(losses=2)])
 def test_what_crosses_the_cut_and_is_lost_may_be_recorded_or_not(may: MayHappen) -> None:
     assert exploration(changed(ONE, "unaligned_barriers", not_fifo=False), may=may).shortest() == []

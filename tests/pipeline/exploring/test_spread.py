@@ -130,11 +130,11 @@ def test_the_command_explores_faults_as_that_of_sim_does(
         told.append(json.loads(capsys.readouterr().out))
         wrong = library.find(str(saved))
         assert run(wrong).steps == 7 and [own.kind for own in wrong.faults] == ["crash", "restart"]
-    assert told[0] == told[1] and (told[0]["states"], told[0]["transitions"]) == (1_393, 2_819)
+    assert told[0] == told[1] and (told[0]["states"], told[0]["transitions"]) == (921, 2_068)
     assert main(["explore", "--complete", "2", "--losses", "1", "--json", "--scratch", str(tmp_path)]) == 0
     lossy = json.loads(capsys.readouterr().out)
     assert lossy == exploration(complete_graph(2, 1), may=MayHappen(losses=1)).to_json()
-    assert (lossy["states"], lossy["transitions"]) == (141, 260)
+    assert (lossy["states"], lossy["transitions"]) == (125, 244)
     assert main(["explore", "crash", "--crashes", "1", "--scratch", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("--crashes: the scenario has faults of its own")
 

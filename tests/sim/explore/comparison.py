@@ -57,6 +57,9 @@ def _of_verdicts(done: Exploration, system: System) -> Iterator[tuple[str, Any, 
         yield "runs to each snapshot", ways, dict(right.recorded)
     made = judged(system.engine.algorithm)
     yield "wrong", dict(done.shortest()), {check: steps for check, steps in right.wrong.items() if check in made}
+    if done.found.is_levelled:
+        made -= {"conservation"} if system.left.crashes + system.left.losses else set()  # not asked where they happened
+        yield "wrong runs", *({check: own[check] for check in made} for own in (done.found.wrong, right.wrong_ways))
 
 
 def _recorded(name: str, *parts: Any) -> Recorded:
