@@ -30,7 +30,7 @@ LARGE = [*SIZES, (2, 2)]
 ONE = complete_graph(2, 1)
 OVERLAPPING = replace(ONE, snapshots=(Initiation("S1", "P1"), Initiation("S2", "P2")))
 TWO_INITIATORS = replace(ONE, snapshots=(Initiation("S1", "P1"), Initiation("S1", "P2")))
-SOME, MANY = 800, 3_000  # pairs of a state and an account: of larger systems not every past is judged
+SOME, MANY = 800, 1_500  # pairs of a state and an account: of larger systems not every past is judged
 
 
 def different(
