@@ -22,6 +22,7 @@ from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_s
 from sim.explain.standstills import stood_still
 from sim.explain.verdicts import recovery_words, verdict_words
 from sim.run.execution import Execution, once
+from sim.run.recovery import down_at_the_end, recoveries_of
 from sim.run.rollbacks import events_inside, is_inside
 from sim.run.snapshots import Snapshot, first_recordings, start_steps
 from sim.verify.checks import Verdict, verdicts_of
@@ -63,6 +64,7 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
         ],
         "why": _reasons(scene, snapshot),
         "verdicts": _verdicts(scene, snapshot, verdicts),
+        "failure": _failure(scene, snapshot),
         "truth": _truth(scene, snapshot, recorded_at),
     }
 
@@ -279,6 +281,14 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
     remarks = [{**own._asdict(), "holds": None, "remark": True} for own in recovery_words(scene.execution, snapshot)]
     judged = [{**own._asdict(), "holds": verdict.holds} for own, verdict in zip(told, verdicts, strict=True)]
     return [[step, [*judged, *remarks]]]
+
+
+def _failure(scene: Scene, snapshot: Snapshot) -> dict[str, Any] | None:
+    """Which processes fail after the run, and which of them are down anyway; None where there is no recovery line."""
+    recovery = recoveries_of(scene.execution).get(snapshot.id)
+    if recovery is None or snapshot.is_over:
+        return None
+    return {"failed": [*recovery.failed], "down": sorted(down_at_the_end(scene.execution))}
 
 
 def _may_go_on(scene: Scene) -> bool:

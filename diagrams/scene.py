@@ -50,6 +50,7 @@ from sim.core.model import (
     MessageReference,
 )
 from sim.core.notation import has_label
+from sim.core.recovery_line import Recovery
 from sim.explain.narration import StepText, narrate
 from sim.explain.recovery import LINE, Stage, stages
 from sim.explain.rollbacks import moment_words
@@ -620,7 +621,7 @@ def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
     recoveries = recoveries_of(whole_run.execution)
     for rank, snapshot in enumerate(in_time(whole_run.snapshots, every=1)):
         if snapshot.id in recoveries:
-            cuts.append(_line_of_recovery(whole_run, rank, snapshot, recoveries[snapshot.id].line))
+            cuts.append(_line_of_recovery(whole_run, rank, snapshot, recoveries[snapshot.id]))
             continue
         positions: list[float | None] = [None] * len(whole_run.processes)
         recordings = whole_run.recordings.get(snapshot.id, ())
@@ -635,13 +636,21 @@ def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
     return cuts
 
 
-def _line_of_recovery(whole_run: WholeRun, rank: int, snapshot: Snapshot, line: Mapping[str, int]) -> Cut:
-    """The recovery line of copies that nobody coordinated, from the last of them on: through the copies that it has."""
+def _line_of_recovery(whole_run: WholeRun, rank: int, snapshot: Snapshot, recovery: Recovery) -> Cut:
+    """The recovery line of copies that nobody coordinated, from the last of them on.
+
+    It goes through the copies that it has, and the end of the run where a process keeps its present state.
+    """
     name = f"{LINE.lower()} of {snapshot.id}" if len(whole_run.snapshots) > 1 else LINE.lower()
+    line = recovery.line
     positions = {process: _between(whole_run, process, count) for process, count in line.items()}
+    back = line.keys() - {*recovery.kept}
     for row in reversed(whole_run.execution.events):
-        if row.kind == RECORD and row.snapshot_id == snapshot.id and row.index == line[row.process]:
+        is_of_line = row.process in back and row.index == line[row.process]
+        if row.kind == RECORD and row.snapshot_id == snapshot.id and is_of_line:
             positions[row.process] = whole_run.position(row)
+    for process in recovery.kept:
+        positions[process] = max(positions[process], whole_run.positions[-1])
     return Cut(name, rank, tuple(positions.values()), snapshot.completed, True, snapshot.id)
 
 

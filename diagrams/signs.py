@@ -360,7 +360,8 @@ SIGNS = (
     ),
     Sign(
         "recovery-line", "recovery line",
-        "The bold dashed line joins the last copies that fit together. All that comes after it is done again.",
+        "The bold dashed line is the recovery line: the latest consistent cut to go back to after a failure. Where it "
+        "lies beyond all events of a process, that process keeps its present state.",
         icon(28, level(28, SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
         as_drawn=True, is_in=lambda scene: not scene.whole_run.words.algorithm.coordinated, explains=("cut",),
     ),

@@ -8,17 +8,19 @@ Protocols in Message-Passing Systems", ACM Computing Surveys 34(3), 2002.
    receipt counts as one event together with what the program answers to it.
 2. There are no markers, no stamps and no control messages, and no channel is recorded.
 
-The last copies of all processes need not be a consistent cut: one may contain the receipt of a message whose send is in
-no copy. After a failure that receiver goes back to an older copy; so what it has sent since is unsent, and the next one
-has to go back: the domino effect. It ends at the recovery line (sim/theory/recovery.py), at worst with everybody in the
-initial state. What is in the channels at the recovery line is in no copy: it is lost, or has to be sent again.
+After a failure the processes that failed go back to their last copies; the others may keep their present states. These
+states need not be a consistent cut: one may contain the receipt of a message whose send is in none. That receiver goes
+back to an older copy; so what it has sent since is unsent, and the next one has to go back: the domino effect. It ends
+at the recovery line (sim/core/recovery_line.py), at worst with every process in its initial state. If all processes
+fail, that is a total failure: no process has more than its copies. What is in the channels at the recovery line is in
+no copy: it is lost, or has to be sent again.
 
 Channels need not be FIFO.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from sim.core.algorithm import ALL, BY_NOTHING, SnapshotAlgorithm
@@ -34,8 +36,9 @@ COPY = RuleClause(
 )
 LINE = RuleClause(
     "The recovery line",
-    "After a failure everybody goes back to its last copy. Whoever has received a message that is then unsent goes "
-    "back further, until what is left is a consistent cut.",
+    "After a failure a process that failed goes back to its last copy. A process that did not fail may keep its "
+    "present state. A process that has received a message which is then unsent goes back further. The recovery line is "
+    "where this ends: the latest states that form a consistent cut. In a total failure all processes fail.",
 )
 SURVEY = (
     "E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, A Survey of Rollback-Recovery Protocols in "
@@ -55,9 +58,11 @@ class Uncoordinated(SnapshotAlgorithm):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "every": Parameter("whole", 3, "own events of a process from one copy to the next", least=1),
         "first": Parameter("table", {}, "per process, the events before its second copy (default: every)", least=1),
+        "failed": Parameter("texts", (), "the processes that fail, for the recovery line that is shown (default: all)"),
     }
     every: int
     first: Mapping[str, int]
+    failed: Sequence[str]
     needs_fifo = False
     allows_recovery = True
     records_once = False
@@ -70,13 +75,11 @@ class Uncoordinated(SnapshotAlgorithm):
     # ------------------------------------------------------------------ rules
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Only processes make copies."""
-        for name in self.first:
+        """Only processes make copies, and fail."""
+        named = [*((f"first.{name}", name) for name in self.first), *(("failed", name) for name in self.failed)]
+        for key, name in named:
             if name not in self.graph.processes:
-                yield (
-                    f"first.{name}",
-                    f"{name!r} is no process; the processes are {', '.join(self.graph.processes[:8])}",
-                )
+                yield key, f"{name!r} is no process; the processes are {', '.join(self.graph.processes[:8])}"
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """A first copy."""

@@ -65,6 +65,8 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
     if do == "parameter":
         own = before.rules.parameters[edit["name"]]
         value = edit.get("value", own.default)
+        if own.kind == "texts":
+            return f"{own.help}: {words.listing(value) or 'the default'}"
         return f"{own.help}: {'yes' if value is True else 'no' if value is False else brief(value)}"
     if do == "coordinator":
         return _coordinator_in_words(edit)

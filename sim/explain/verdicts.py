@@ -70,9 +70,11 @@ def recovery_words(execution: Execution, snapshot: Snapshot) -> Iterator[Verdict
     recovery = recoveries_of(execution).get(snapshot.id)
     if recovery is None or snapshot.is_over:
         return
-    fit = "Here they fit together." if not recovery.rollbacks else "Here they do not fit together."
+    is_cut = execution.history.violation(snapshot.frontier) is None
+    fit = "Here the last ones fit together." if is_cut else "Here the last ones do not fit together."
     yield VerdictWords("Not coordinated", f"Nobody takes care that the copies are a consistent cut. {fit}")
-    yield VerdictWords(LINE, line_in_words(execution, recovery))
+    meaning = "The latest consistent cut that the processes can go back to after a failure."
+    yield VerdictWords(LINE, f"{meaning} {line_in_words(execution, recovery)}")
 
 
 def _sum(execution: Execution, snapshot: Snapshot) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sim.core.model import RECORD
+from sim.core.recovery_line import Recovery
 from sim.run.execution import Execution, once
-from sim.theory.recovery import Recovery, recovery_line
+from sim.theory.recovery import recovery_line
 from sim.theory.surviving import is_gone
 
 
@@ -22,4 +23,18 @@ def recoveries_of(execution: Execution) -> Mapping[str, Recovery]:
     for row in execution.events:
         if row.kind == RECORD and not is_gone(row):
             copies.setdefault(row.snapshot_id or "", {}).setdefault(row.process, []).append(row.index or 0)
-    return {name: recovery_line(execution.history, own) for name, own in copies.items()}
+    failed = failed_in(execution)
+    return {name: recovery_line(execution.history, own, failed) for name, own in copies.items()}
+
+
+def failed_in(execution: Execution) -> tuple[str, ...]:
+    """The processes that fail at the end of a run: those that its algorithm is told (none: all), and who is down."""
+    processes = execution.scenario.processes
+    named = execution.engine.algorithm.failed or processes
+    down = down_at_the_end(execution)
+    return tuple(name for name in processes if name in named or name in down)
+
+
+def down_at_the_end(execution: Execution) -> frozenset[str]:
+    """The processes that have crashed and not started again: they have no present state to keep."""
+    return frozenset(own.name for own in execution.final.processes if own.present and not own.alive)

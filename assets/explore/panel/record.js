@@ -4,6 +4,7 @@ import { resolveColour, snapshotDot } from "../page/colours.js";
 import { el, refill, setText, unbroken } from "../page/dom.js";
 import { valueAt } from "../run/timeline.js";
 import { Decisions } from "./decisions.js";
+import { FailureChoice } from "./failure_choice.js";
 import { showMeters } from "./meter.js";
 
 const FEW_CHANNELS = 8; // up to this many channels are all listed; of more, only those that hold or await messages
@@ -33,7 +34,10 @@ export class RecordView {
     const isNew = this.scene?.name === scene.name && known.size && added.length === 1;
     this.scene = scene;
     const goTo = (when) => this.explorer.goTo(when);
-    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette, goTo));
+    const submit = (edit) => this.explorer.submit(edit);
+    const chosen = this.parts?.map(({ failure }) => failure).find((own) => own?.focused != null);
+    const focused = chosen?.focused;
+    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette, goTo, submit));
     this.all = el("button", { type: "button", onclick: () => this.choose(null) }, "All");
     this.buttons = this.parts.map((part) => this.selectorButton(part));
     this.selector.replaceChildren(this.all, ...this.buttons.map(({ button }) => button));
@@ -44,6 +48,7 @@ export class RecordView {
     this.step = step;
     this.choose(isNew ? added[0] : this.chosen);
     this.stepTo(step);
+    if (chosen) this.parts.find(({ snapshot }) => snapshot.id === chosen.snapshot)?.failure?.focus(focused);
   }
 
   shownParts() {
@@ -84,7 +89,7 @@ function phase(snapshot, step) {
 
 /** One snapshot. Built once per scene; a step sets only the texts that differ. */
 class SnapshotCard {
-  constructor(snapshot, palette, goTo) {
+  constructor(snapshot, palette, goTo, submit) {
     this.snapshot = snapshot;
     this.colour = resolveColour(snapshot.colour, palette);
     this.status = el("p", { class: "cc-status" });
@@ -92,6 +97,7 @@ class SnapshotCard {
     this.channels = new ChannelList(snapshot.channels, goTo);
     this.why = el("ul", { class: "cc-why" });
     this.verdicts = el("ul", { class: "cc-verdicts" });
+    this.failure = snapshot.failure && new FailureChoice(snapshot, submit);
     this.facts = el("p", { class: "cc-facts" });
     const heading = el("h3", {}, snapshotDot(this.colour), `Snapshot ${snapshot.id}`);
     const dense = snapshot.processes.length > MANY_PROCESSES ? " cc-dense" : "";
@@ -100,7 +106,7 @@ class SnapshotCard {
       el("header", {}, heading, this.status),
       el("h4", {}, "Processes"), states,
       el("h4", {}, "Channels"), this.channels.node,
-      this.why, this.verdicts, this.facts,
+      this.why, this.verdicts, ...(this.failure ? [this.failure.node] : []), this.facts,
     );
   }
 
@@ -115,6 +121,7 @@ class SnapshotCard {
     setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts.filter(({ remark }) => !remark)));
     this.status.toggleAttribute("data-fails", verdicts.some(({ holds }) => holds === false));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
+    if (this.failure) this.failure.node.hidden = !verdicts.length;
     setText(this.facts, factsAt(snapshot, step));
   }
 }
