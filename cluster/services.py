@@ -283,7 +283,7 @@ class Services:
             for service in self.site.processes.values():
                 self.site.rules.crashed(service, process)
 
-        self.life = self.life._replace(has_failed=True)
+        self.life = self.life._replace(failed=self.life.failed | {process})
         await self.do(-1, ["crash", process], act, seen)
 
     async def recover(self, goal: Restorable, epoch: int) -> Done:
@@ -299,7 +299,7 @@ class Services:
                 self.site.rules.recover(service, goal)
 
         done = await self.do(-1, ["recover", goal.snapshot, epoch], act)
-        self.life = self.life._replace(epoch=epoch, goal=goal, has_failed=False)
+        self.life = self.life._replace(epoch=epoch, goal=goal, failed=frozenset())
         return done
 
     def goal(self, wanted: str | None, present: list[str]) -> Restorable:

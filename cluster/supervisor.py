@@ -210,7 +210,7 @@ class Supervisor:
         began = time.monotonic()
         async with self._changes:
             life = self.services.life
-            if because_failed and not life.has_failed:
+            if because_failed and not life.failed:
                 return Restored(life.epoch, life.goal.snapshot, 0.0)
             while True:
                 goal = await self._usable_goal(wanted)

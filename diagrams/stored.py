@@ -157,7 +157,8 @@ def _copies(now: Holding, name: str) -> dict[str, Any]:
     count = {process: sum(who == process for who, _ in own) for process, _ in own}
     text = f"{counted(sum(size for _, size in own), 'byte')}: {listing([f'{n} of {who}' for who, n in count.items()])}."
     text += (
-        " Each copy is valid as soon as it is stored. A rollback goes to the recovery line: the last copies that fit."
+        " Each copy is valid as soon as it is stored. A rollback of all processes goes to the recovery line: the last "
+        "copies that fit together. After a crash a process that did not fail may keep its present state."
     )
     return {"phase": COPIES, "status": f"{len(own)} {'copy' if len(own) == 1 else 'copies'} stored", "text": text}
 

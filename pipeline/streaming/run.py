@@ -179,8 +179,9 @@ class Run:
         elif kind == RESTORE:
             self._restore(row, batch, past)
         elif kind == RECOVERY and row.epoch is not None:
-            for service in json.loads(row.body or "{}").get("services", ()):
-                self.releasing.process(service).epoch = row.epoch
+            body = json.loads(row.body or "{}")
+            for node in (*body.get("services", ()), *body.get("keeps", ())):
+                self.releasing.process(node).epoch = row.epoch
 
     def _restore(self, row: Grown, batch: Batch, past: Past) -> None:
         """A process goes back: its later events are gone, and what they received is on its way again."""

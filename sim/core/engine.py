@@ -269,7 +269,7 @@ class Engine:
         if isinstance(action, Restore):
             return action.process in state.life.waiting
         if action.number is None:
-            return self.plan.on == recovery.ON_CRASH and state.life.has_failed
+            return self.plan.on == recovery.ON_CRASH and bool(state.life.failed)
         return action.number == state.life.planned < len(self.plan.at)
 
     def _passes(self, message: Message, queue: list[Message]) -> bool:
@@ -353,6 +353,9 @@ class Engine:
             twin.queues = [queue.copy() for queue in twin.queues]
         if isinstance(action, Crash | Recover):
             twin.services = [service.copy() for service in twin.services]
+        if isinstance(action, Recover):
+            twin.processes = [process.copy() for process in twin.processes]
+            twin.queues = [queue.copy() for queue in twin.queues]
 
     def actor(self, action: Action) -> int:
         """The number of the process (or service) that performs `action`; faults are the world's."""
@@ -475,30 +478,53 @@ class Engine:
     def _tell_of_crash(self, state: State, process: Process) -> None:
         """The services hear of a crash at once; a recovery begins later."""
         if self.has_lives:
-            state.life = state.life._replace(has_failed=True)
+            state.life = state.life._replace(failed=state.life.failed | {process.name})
         for service in state.services[: len(self.services)]:
             self.rules.crashed(service, process.name)
 
     def _begin_recovery(self, state: State, action: Recover) -> None:
         assert self.plan is not None
-        goal = self.goal(state, self.plan.wanted(action.number))
+        failed = frozenset(self._failed(state)) if action.number is None else frozenset[str]()
+        goal = self.goal(state, self.plan.wanted(action.number), failed)
         restores, services = goal.restores, state.services[: len(self.services)]
         state.life = life = recovery.begun(state.life, goal, state, action.number)
         told = [service.name for service in services]
         body = {"epoch": life.epoch, "fence": self.plan.fence, "restores": list(restores), "services": told}
+        body |= {"keeps": list(goal.keeps)} if goal.keeps else {}
         self._rows += (self.recovers_at, None, RECOVERY, None, None, None, None, body, goal.snapshot)
         for service in services:
             service.epoch = life.epoch
             self.rules.recover(service, goal)
+        for process in state.processes:
+            if process.name in goal.keeps:
+                process.epoch, process.storing = life.epoch, None  # what it uploads is of the epoch before
+                self._drop_timers(state, process)
+                self._put_back(state, process)
 
-    def goal(self, state: State, wanted: str | None) -> Restorable:
-        """What a recovery goes back to that begins in `state` and wants the snapshot `wanted` (None: the last one)."""
+    def goal(self, state: State, wanted: str | None, failed: frozenset[str] = frozenset()) -> Restorable:
+        """What a recovery goes back to that begins in `state` and wants the snapshot `wanted` (None: the last one).
+
+        `failed` names the processes for which it begins (none: all processes are rolled back on purpose).
+        """
         assert self.plan is not None
         asked = zip(self.services, state.services[: len(self.services)], strict=True)
-        goals = (own.goal(node, wanted, state.life) for own, node in asked)
+        life = state.life._replace(failed=failed)
+        goals = (own.goal(node, wanted, life) for own, node in asked)
         goal = next((found for found in goals if found is not None), Restorable(None, {}, {}))
-        restores = tuple(own.name for own in state.processes if own.present and self.plan.restores(own.name))
-        return goal._replace(restores=restores)
+        meant = [own for own in state.processes if own.present and self.plan.restores(own.name)]
+        keep = [own for own in meant if own.name in goal.keeps]
+        return goal._replace(
+            parts={**goal.parts, **{own.name: recovery.as_it_is(own) for own in keep}},
+            restores=tuple(own.name for own in meant if own not in keep), keeps=tuple(own.name for own in keep),
+        )  # fmt: skip
+
+    @staticmethod
+    def _failed(state: State) -> Iterator[str]:
+        """The processes that have no present state to keep: they are down, have forgotten it, or will be restored."""
+        for process in state.processes:
+            is_there = process.alive and process.name not in state.life.failed
+            if process.present and not (is_there and process.number not in state.life.waiting):
+                yield process.name
 
     @property
     def recovers_at(self) -> str:
@@ -510,12 +536,21 @@ class Engine:
         """Put `process` back into its part, and what its channels had recorded back into them."""
         assert self.plan is not None
         life = state.life
-        state.life = life._replace(waiting=life.waiting - {process.number})
-        state.timers = {key: timer for key, timer in state.timers.items() if key[0] != process.number}
+        gone = process.number, recovery.inside(life.goal.parts, process.name), process.index
+        state.life = life._replace(waiting=life.waiting - {process.number}, gone=(life.gone, gone))
+        self._drop_timers(state, process)
         self.rules.restore(process, life.goal, life.epoch)
-        if not self.plan.channels:
-            return
-        for message in recovery.contents(life, process, from_log=self.has_logs):
+        self._put_back(state, process)
+
+    @staticmethod
+    def _drop_timers(state: State, process: Process) -> None:
+        state.timers = {key: timer for key, timer in state.timers.items() if key[0] != process.number}
+
+    def _put_back(self, state: State, process: Process) -> None:
+        """Put what the channels to `process` had recorded, or what their logs hold, back into them."""
+        assert self.plan is not None
+        life = state.life
+        for message in recovery.contents(life, process, from_log=self.has_logs) if self.plan.channels else ():
             recovery.put_back(state.queues[message.channel.number], message)
             self._sent.append(message)
             self.rules.put_back(process, life.goal.snapshot, message)

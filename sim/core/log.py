@@ -74,8 +74,8 @@ class Log:
             process, index, kind, channel, peer, message, label, body, snapshot = row
             if has_lives and kind == RESTORE:
                 epochs[process] = body["epoch"]
-            elif has_lives and kind == RECOVERY:  # services go on in the new epoch at once
-                epochs.update(dict.fromkeys(body["services"], body["epoch"]))
+            elif has_lives and kind == RECOVERY:  # services, and who keeps its state, are in the new epoch at once
+                epochs.update(dict.fromkeys((*body["services"], *body.get("keeps", ())), body["epoch"]))
             size = None
             text = None if body is None else to_json(body)
             if kind in APPLICATION_KINDS:

@@ -227,7 +227,8 @@ class Restorable(NamedTuple):
     """What a system can go back to: `snapshot` (None: the initial state), and its part by process.
 
     `takes` holds how long it takes to fetch each part, in time units from the beginning of the recovery. `valid` names
-    the snapshots that stay valid; the parts of all others are thrown away. `restores` names the processes that go back.
+    the snapshots that stay valid; the parts of all others are thrown away. `restores` names the processes that go back,
+    and `keeps` those that did not fail and keep their present states.
     """
 
     snapshot: str | None
@@ -235,21 +236,24 @@ class Restorable(NamedTuple):
     takes: Mapping[str, float]
     valid: frozenset[str] = frozenset()
     restores: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
 
 
 class Life(NamedTuple):
     """What recoveries need to know of a state.
 
     `epoch` is the number of recoveries so far, `planned` that of those at a time given. `goal` is what the last one
-    goes back to, and `waiting` holds the numbers of the processes that it has not restored yet. `has_failed`: a process
-    has crashed since. `receipts` and `log`, where they are kept, are chains: (what was before, one more).
+    goes back to, and `waiting` holds the numbers of the processes that it has not restored yet. `failed` names the
+    processes that have crashed since. `gone`, `receipts` and `log`, where they are kept, are chains: (what was before,
+    one more).
     """
 
     epoch: int = 0
     planned: int = 0
     goal: Restorable = Restorable(None, {}, {})
     waiting: frozenset[int] = frozenset()
-    has_failed: bool = False
+    failed: frozenset[str] = frozenset()
+    gone: Any = None  # the events taken back: (process, the last event before them, the last of them)
     receipts: Any = None  # of application messages: (receiver, index of the receive, sender, index of the send)
     log: Any = None  # application messages, in the order of sending
 

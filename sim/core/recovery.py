@@ -4,7 +4,8 @@ E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-R
 Systems", ACM Computing Surveys 34(3), 2002.
 
 1. The recovery begins: its goal is the last snapshot of which the manifest is written, else the initial state. The
-   epoch is raised by one.
+   epoch is raised by one. Where nobody coordinates the copies, the goal is their recovery line: a process that did not
+   fail keeps its present state there, unless it has to go back as well. It belongs to the new epoch at once.
 2. Each process is restored as soon as its part is fetched. It takes its recorded state, and the workload goes on from
    the turn that belongs to it. All that it did after its part is abandoned. What its channels had recorded is put back
    into them, before all that is new.
@@ -60,9 +61,15 @@ def begun(life: Life, goal: Restorable, state: State, number: int | None) -> Lif
     waiting = (own.number for own in state.processes if own.name in goal.restores)
     return life._replace(
         epoch=life.epoch + 1, planned=life.planned + (number is not None), goal=goal, waiting=frozenset(waiting),
-        has_failed=False, receipts=chained(own for own in links(life.receipts) if own[1] <= kept[own[0]]),
+        failed=frozenset(), receipts=chained(own for own in links(life.receipts) if own[1] <= kept[own[0]]),
         log=chained(own for own in links(life.log) if (own.sent_index or 0) <= kept[own.channel.source]),
     )  # fmt: skip
+
+
+def as_it_is(process: Process) -> LocalSnapshot:
+    """The present state of a process that did not fail, as if it had recorded it just now."""
+    local = LocalSnapshot(process.state, process.index, {}, frozenset(), True)
+    return local._replace(turn=process.turn, offsets=process.offsets)
 
 
 def restore(process: Process, goal: Restorable, epoch: int, initial: Any) -> LocalSnapshot:
@@ -142,6 +149,11 @@ def chained(values: Any) -> Any:
     for own in values:
         chain = chain, own
     return chain
+
+
+def is_taken_back(life: Life, process: int, event: int) -> bool:
+    """Whether a recovery has taken back event number `event` of process number `process`."""
+    return any(who == process and first < event <= last for who, first, last in links(life.gone))
 
 
 def inside(parts: Mapping[str, LocalSnapshot], process: str) -> int:

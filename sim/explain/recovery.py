@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from sim.core.errors import InputError
 from sim.core.notation import moment
 from sim.core.recovery_line import Recovery, Rollback
+from sim.document.scenario import Scenario
+from sim.document.validate import validate
 from sim.explain.words import counted, listing, words_of
 from sim.run.execution import Execution
 from sim.run.recovery import recoveries_of
@@ -112,6 +116,30 @@ def recovery_in_words(execution: Execution) -> Iterator[str]:
     """Every stage on a line, for a terminal."""
     for stage in stages(execution):
         yield f"{stage.name}: {stage.text}"
+
+
+def recoveries_report(execution: Execution) -> dict[str, Any]:
+    """The recovery lines by snapshot, for JSON: cuts as the number of events inside, by process."""
+    return {
+        snapshot: {
+            "failed": [*own.failed],
+            "line": own.line,
+            "kept": [*own.kept],
+            "rollbacks": [rollback._asdict() for rollback in own.rollbacks],
+        }
+        for snapshot, own in recoveries_of(execution).items()
+    }
+
+
+def with_failed(scenario: Scenario, names: Sequence[str]) -> Scenario:
+    """The scenario whose recovery line is that after these processes fail. Raises InputError if it has no such line."""
+    if scenario.rules.coordinated:
+        why = f"{scenario.rules.title} coordinates what is recorded, so all processes go back to one snapshot"
+        raise InputError(scenario.at(f"failed: {why}; choose the algorithm uncoordinated"))
+    failed = tuple(name.strip() for name in names)
+    changed = replace(scenario, algorithm_parameters={**scenario.algorithm_parameters, "failed": failed})
+    validate(changed)
+    return changed
 
 
 def _state(execution: Execution, recovery: Recovery, process: str, count: int) -> str:

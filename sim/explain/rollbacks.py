@@ -94,6 +94,9 @@ def _begins(execution: Execution, row: Event) -> str:
         who = f"{names[0]} alone is"
     elif len(names) < len(everybody):
         who, others = f"{listing(names)} are", ", and nobody else"
+    if keep := body.get("keeps"):
+        own = "keeps its present state" if len(keep) == 1 else "keep their present states"
+        others = f", and {listing(keep)} {own}"
     where = f"to {row.snapshot_id}" if row.snapshot_id else "to the start, for no snapshot is valid"
     return f"{who} rolled back {where}{others}: epoch {body['epoch']} begins."
 

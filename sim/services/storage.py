@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.effects import Out
 from sim.core.model import Life, LocalSnapshot, Message, Process, Restorable, Timer
-from sim.core.recovery import links
+from sim.core.recovery import is_taken_back, links
+from sim.core.recovery_line import TAKEN_BACK, Receipt, latest_line
 from sim.services.increments import Storage as Book
 from sim.services.increments import Stored as Entry
 from sim.services.increments import base_for, chain_of, changed_keys, deletable, restored
@@ -41,6 +42,7 @@ from sim.services.words import NAME as COORDINATOR
 from sim.services.words import ROLLED_BACK
 
 _NEXT, _EXPIRES = "next", "expires"
+_PRESENT = TAKEN_BACK - 1  # more events than any copy has inside
 
 
 class Waiting(NamedTuple):
@@ -153,8 +155,9 @@ class Storage(Service):
         """The snapshot `wanted` if it is valid, else the last valid one, else the initial state."""
         shelf, names = self._shelf(service), self.algorithm.graph.processes
         if not self.algorithm.coordinated:
-            line, snapshot = _recovery_line(shelf.copies, names, life)
-            return Restorable(snapshot, line, {}, frozenset([snapshot] if snapshot else []))
+            parts, keeps = _recovery_line(shelf.copies, names, life)
+            series = shelf.copies[-1][0] if shelf.copies else None
+            return Restorable(series, parts, {}, frozenset([series] if series else []), (), keeps)
         snapshot = wanted if wanted in shelf.valid else next(reversed([*shelf.valid]), None)
         if snapshot is None:
             return Restorable(None, {}, {})
@@ -366,21 +369,21 @@ def _whole_part(shelf: Shelf, snapshot: str, process: str) -> LocalSnapshot:
 
 def _recovery_line(
     copies: tuple[tuple[str, str, Part], ...], names: tuple[str, ...], life: Life
-) -> tuple[dict[str, LocalSnapshot], str | None]:
-    """The greatest consistent cut of copies (sim/theory/recovery.py has the rule), and the id of their series."""
-    of: dict[str, list[LocalSnapshot]] = {name: [] for name in names}
+) -> tuple[dict[str, LocalSnapshot], tuple[str, ...]]:
+    """The copies of the recovery line (missing: the initial state), and the processes that keep their present states.
+
+    Those have failed that `life` names; if it names none, all processes are rolled back on purpose.
+    """
+    of: dict[str, dict[int, LocalSnapshot]] = {name: {} for name in names}
     for _, process, part in copies:
-        of[process].append(part.local._replace(state=restored(None, part.document)))
-    line = {name: own[-1].inside if own else 0 for name, own in of.items()}
-    receipts = [(names[to], index, names[source], sent) for to, index, source, sent in links(life.receipts)]
-    while bad := next((own for own in receipts if own[1] <= line[own[0]] and own[3] > line[own[2]]), None):
-        line[bad[0]] = max((own.inside for own in of[bad[0]] if own.inside < bad[1]), default=0)
-    found = {
-        name: next(copy for copy in reversed(own) if copy.inside == line[name])
-        for name, own in of.items()
-        if any(copy.inside == line[name] for copy in own)
-    }
-    return found, copies[-1][0] if copies else None
+        of[process][part.local.inside] = part.local._replace(state=restored(None, part.document))
+    present = {name: _PRESENT for name in names if life.failed and name not in life.failed}
+    receipts = (
+        Receipt(names[to], index, names[source], TAKEN_BACK if is_taken_back(life, source, sent) else sent, 0)
+        for to, index, source, sent in links(life.receipts)
+    )
+    found = latest_line(of, present, receipts)
+    return {name: of[name][inside] for name, inside in found.line.items() if inside in of[name]}, found.kept
 
 
 @lru_cache(maxsize=64)

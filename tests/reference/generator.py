@@ -37,9 +37,9 @@ class Drawn(NamedTuple):
     refused: str = ""
 
 
-def drawn(number: int) -> Drawn:
-    """The system with this number."""
-    scenario, features = _Drawing(Random(number)).scenario(number)
+def drawn(number: int, algorithm: str = "") -> Drawn:
+    """The system with this number, under one of the algorithms, or under this one."""
+    scenario, features = _Drawing(Random(number)).scenario(number, algorithm)
     try:
         validate(scenario)
         return Drawn(scenario, features, run(scenario, most_steps=600))
@@ -47,11 +47,11 @@ def drawn(number: int) -> Drawn:
         return Drawn(scenario, features, None, str(problem))
 
 
-def executions(first: int, count: int) -> Iterator[Drawn]:
+def executions(first: int, count: int, algorithm: str = "") -> Iterator[Drawn]:
     """The next `count` systems from a number on that are not refused, and small enough to look at every cut."""
     number = first
     while count:
-        found = drawn(number)
+        found = drawn(number, algorithm)
         number += 1
         if found.execution is not None and len(found.execution.history.rows) <= MOST_EVENTS:
             count -= 1
@@ -76,11 +76,12 @@ class _Drawing:
         self.features.add(f"{feature} {found}")
         return found
 
-    def scenario(self, number: int) -> tuple[Scenario, frozenset[str]]:
+    def scenario(self, number: int, algorithm: str) -> tuple[Scenario, frozenset[str]]:
         """A scenario, not yet looked at."""
         draw = self.draw
         self.names = NAMES[: draw.choice((2, 2, 3, 3, 4))]
-        algorithm = self.one("algorithm", (*ALGORITHMS, *["chandy_lamport"] * 4))  # which allows most faults
+        usual = (*ALGORITHMS, *["chandy_lamport"] * 4)  # which allows most faults
+        algorithm = self.one("algorithm", (algorithm,) if algorithm else usual)
         rules = ALGORITHMS[algorithm]
         topology = self._topology("dag" if rules.initiators == SOURCES and draw.random() < 0.5 else "")
         is_raw = self.may("raw network", 0.35)

@@ -49,7 +49,7 @@ def test_the_domino_effect() -> None:
     execution = domino()
     assert copies_of(execution) == {"P1": [0, 2, 4], "P2": [0, 1, 3]}
     recovery = recoveries_of(execution)["S1"]
-    assert (recovery.last, recovery.line) == ({"P1": 4, "P2": 3}, {"P1": 0, "P2": 0})
+    assert (recovery.first, recovery.line) == ({"P1": 4, "P2": 3}, {"P1": 0, "P2": 0})
     assert [(own.process, own.start, own.end) for own in recovery.rollbacks] == [
         ("P1", 4, 2), ("P2", 3, 1), ("P1", 2, 0), ("P2", 1, 0)
     ]  # fmt: skip
@@ -97,8 +97,13 @@ def test_nobody_asks_that_the_copies_fit_together() -> None:
     ((step, told),) = record["verdicts"]
     assert step == 10 and [own["check"] for own in told] == ["Complete", "Not coordinated", "Recovery line"]
     assert [own.get("remark", False) for own in told] == [False, True, True]
-    assert told[1]["text"] == ("Nobody takes care that the copies are a consistent cut. Here they do not fit together.")
-    assert told[2]["text"] == "4 rollbacks lead to it: P1 and P2 in the initial state; no copy was of any use."
+    assert told[1]["text"] == (
+        "Nobody takes care that the copies are a consistent cut. Here the last ones do not fit together."
+    )
+    assert told[2]["text"] == (
+        "The latest consistent cut that the processes can go back to after a failure. If all processes fail (a total "
+        "failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states; no copy was of any use."
+    )
 
 
 class Judged(Uncoordinated):
@@ -187,7 +192,7 @@ def test_copies_are_made_after_every_so_many_actions(scenario: Scenario, every: 
             assert [row.index for row in own] == sorted({row.index for row in own}, key=lambda index: index or 0)
         recovery = recoveries_of(execution)[snapshot.id]
         assert execution.history.is_consistent(recovery.line)
-        assert all(recovery.line[name] <= recovery.last[name] for name in recovery.line)
+        assert all(recovery.line[name] <= recovery.first[name] for name in recovery.line)
     assert run(scenario, copied=True).events == execution.events
     assert len(sentences(execution)) == execution.steps + 1
 

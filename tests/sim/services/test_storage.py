@@ -231,7 +231,7 @@ def key_of(state: State) -> str:
     control = sorted((c.name, [(m.epoch, repr(m.body), m.snapshot) for m in own]) for c, own in state.control.items())
     timers = sorted(state.timers)
     services = [(p.memory, p.position) for p in state.services]
-    life = state.life.epoch, state.life.waiting, state.life.has_failed, state.life.goal.snapshot
+    life = state.life.epoch, state.life.waiting, state.life.failed, state.life.goal.snapshot
     return repr((nodes, notes, queues, control, timers, services, life))
 
 
