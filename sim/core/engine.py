@@ -499,7 +499,8 @@ class Engine:
             if process.name in goal.keeps:
                 process.epoch, process.storing = life.epoch, None  # what it uploads is of the epoch before
                 self._drop_timers(state, process)
-                self._put_back(state, process)
+                if self.plan.fence:  # else what was on its way to it comes all the same
+                    self._put_back(state, process)
 
     def goal(self, state: State, wanted: str | None, failed: frozenset[str] = frozenset()) -> Restorable:
         """What a recovery goes back to that begins in `state` and wants the snapshot `wanted` (None: the last one).

@@ -90,7 +90,9 @@ def _begins(execution: Execution, row: Event) -> str:
     body = execution.body_of(row)
     names, everybody = body["restores"], execution.scenario.processes
     who, others = "The system is", ""
-    if len(names) == 1 < len(everybody):
+    if not names:
+        who = "No process is"
+    elif len(names) == 1 < len(everybody):
         who = f"{names[0]} alone is"
     elif len(names) < len(everybody):
         who, others = f"{listing(names)} are", ", and nobody else"

@@ -155,9 +155,9 @@ class Storage(Service):
         """The snapshot `wanted` if it is valid, else the last valid one, else the initial state."""
         shelf, names = self._shelf(service), self.algorithm.graph.processes
         if not self.algorithm.coordinated:
-            parts, keeps = _recovery_line(shelf.copies, names, life)
+            line, keeps = _recovery_line(shelf.copies, names, life)
             series = shelf.copies[-1][0] if shelf.copies else None
-            return Restorable(series, parts, {}, frozenset([series] if series else []), (), keeps)
+            return Restorable(series, line, {}, frozenset([series] if series else []), keeps=keeps)
         snapshot = wanted if wanted in shelf.valid else next(reversed([*shelf.valid]), None)
         if snapshot is None:
             return Restorable(None, {}, {})
