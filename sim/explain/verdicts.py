@@ -73,7 +73,7 @@ def recovery_words(execution: Execution, snapshot: Snapshot) -> Iterator[Verdict
     is_cut = execution.history.violation(snapshot.frontier) is None
     fit = "Here the last ones fit together." if is_cut else "Here the last ones do not fit together."
     yield VerdictWords("Not coordinated", f"Nobody takes care that the copies are a consistent cut. {fit}")
-    meaning = "The latest consistent cut that the processes can go back to after a failure."
+    meaning = "It is the latest consistent cut that the processes can go back to after a failure."
     yield VerdictWords(LINE, f"{meaning} {line_in_words(execution, recovery)}")
 
 

@@ -145,6 +145,23 @@ def test_the_domino_effect_asks_where_copies_begin_and_speaks_of_no_markers(tab)
         assert box["x"] < plot["x"] + plot["width"] / 4, "both begin before anything happens"
 
 
+def test_a_user_chooses_which_processes_fail(tab):
+    """By the keys: the focus stays. Who names all processes means a total failure, and undo goes back."""
+    tab.open("/?scenario=domino&step=11")
+    record = tab.page.locator("[data-view=record]")
+    assert "If all processes fail (a total failure), 4 rollbacks lead to it" in record.inner_text()
+    choices = record.get_by_role("group", name="Which processes fail?")
+    choices.get_by_role("button", name="P1").press("Enter")
+    record.get_by_text("If only P1 fails, its last copy fits the present state of P2").wait_for()
+    pressed = choices.locator("[aria-pressed=true]")
+    assert pressed.all_inner_texts() == choices.locator(":focus").all_inner_texts() == ["P1"]
+    choices.get_by_role("button", name="P2").press("Enter")
+    record.get_by_text("If all processes fail (a total failure)").wait_for()
+    assert pressed.all_inner_texts() == ["All (total failure)"]
+    tab.page.get_by_role("button", name="Undo").click()
+    record.get_by_text("If only P1 fails").wait_for()
+
+
 def test_what_stop_the_world_costs_is_told_when_the_world_goes_on_again(tab):
     tab.open("/?scenario=stop_the_world&step=6")
     record = tab.page.locator("[data-view=record]")

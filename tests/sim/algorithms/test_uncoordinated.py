@@ -101,8 +101,8 @@ def test_nobody_asks_that_the_copies_fit_together() -> None:
         "Nobody takes care that the copies are a consistent cut. Here the last ones do not fit together."
     )
     assert told[2]["text"] == (
-        "The latest consistent cut that the processes can go back to after a failure. If all processes fail (a total "
-        "failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states; no copy was of any use."
+        "It is the latest consistent cut that the processes can go back to after a failure. If all processes fail (a "
+        "total failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states; no copy was of any use."
     )
 
 
