@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.core.delays import DelayRule
-from sim.core.model import RECORD, RESTORE
+from sim.core.model import RECORD, RESTORE, Crash, Recover, Restore
 from sim.core.recovery import RecoveryPlan
 from sim.document import library
 from sim.document.scenario import FaultLine, Initiation
@@ -95,6 +95,25 @@ def test_the_storage_finds_the_line_that_theory_finds(data: Any) -> None:
     found = recovery_line(History(scenario.processes, known), copies, {"P1"})
     assert restored(execution) == {name: inside for name, inside in found.line.items() if name not in found.kept}
     assert restored_and_kept(execution)[1] == [*found.kept]
+
+
+def test_who_is_still_to_go_back_has_no_present_state_to_keep() -> None:
+    """P1 has not crashed, but has to go back for P2. Before it does, P2 crashes again: P1 still has to go back."""
+    scenario = replace(library.load("domino"), recovery=RecoveryPlan(on="crash"), expect={})
+    engine, state = scenario.engine(), run(scenario).final
+    for action in (Crash(1), Recover(None), Restore(1), Crash(1), Recover(None)):
+        assert engine.is_enabled(state, action)
+        state, _ = engine.step(state, action)
+    assert (state.life.goal.restores, state.life.goal.keeps) == (("P1", "P2"), ())
+    assert {name: part.inside for name, part in state.life.goal.parts.items()} == {"P1": 0, "P2": 0}
+
+
+def test_the_state_before_a_recovery_does_not_change() -> None:
+    scenario = replace(library.load("domino"), recovery=RecoveryPlan(on="crash"), expect={})
+    engine = scenario.engine()
+    crashed, _ = engine.step(run(scenario).final, Crash(0))
+    begun, _ = engine.step(crashed, Recover(None))
+    assert [[own.epoch for own in state.processes] for state in (crashed, begun)] == [[0, 0], [0, 1]]
 
 
 @examples(10)
