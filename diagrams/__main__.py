@@ -21,6 +21,7 @@ from sim.document import library
 from sim.document.command_line import Parser, answer
 from sim.document.scenario import Scenario
 from sim.edit.compared import all_compared
+from sim.explain.recovery import FAILED_HELP, with_failed
 from sim.run.execution import run
 
 
@@ -28,7 +29,7 @@ def _export(arguments: Namespace) -> int:
     given = {flag[2:]: text for flag, text in vars(arguments).items() if flag.startswith("--") and text is not None}
     asked = read_options(arguments.format, given)
     check_meant(arguments.format, asked, is_row=arguments.algorithms is not None)
-    scenario = library.find(arguments.scenario)
+    scenario = with_failed(library.find(arguments.scenario), arguments.failed)
     if arguments.algorithms is None:
         row, scene = None, compose(run(scenario))
     else:
@@ -103,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="the scenario under each of these algorithms, up to four, as one figure; its steps are the moments at "
         "which one of the runs makes a step",
     )  # fmt: skip
+    command.add_argument("--failed", metavar="P1,P2", help=FAILED_HELP)
     _add_flags(command)
     command.set_defaults(act=_export)
     command = commands.add_parser("formats", help="the formats there are, and what each is asked")

@@ -17,8 +17,10 @@ from diagrams.proof_picture import told as row_told
 from diagrams.scene import Scene
 from sim.core.slip import SLIPS
 from sim.explain.properties import said
+from sim.explain.recovery import line_in_words
 from sim.explain.rollbacks import moment_words
 from sim.explain.words import capital, counted, listing, sequence, small
+from sim.run.recovery import recoveries_of
 from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import EXPIRED, FAILED, RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
@@ -146,6 +148,7 @@ class _Run:
         for own in seen[:MOST_SNAPSHOTS]:
             yield self._snapshot(own)
             yield from self._properties(own)
+            yield from self._recovery_line(own)
         if len(seen) > MOST_SNAPSHOTS:
             yield f"{counted(len(seen) - MOST_SNAPSHOTS, 'more snapshot')} began as well."
         for side in (BEFORE, AFTER):
@@ -162,6 +165,14 @@ class _Run:
         for own in properties_of(self.scene.execution):
             answer = next(answer for answer in own.answers if answer.snapshot == snapshot.id)
             yield f"By {snapshot.id}, {small(said(own, answer.finding))}"
+
+    def _recovery_line(self, snapshot: Snapshot) -> Iterator[str]:
+        """The recovery line of copies that nobody coordinated, and who fails; where the whole run is on show."""
+        recovery = recoveries_of(self.scene.execution).get(snapshot.id)
+        is_known = snapshot.completed is not None and snapshot.completed <= self.step and not snapshot.is_over
+        if recovery is not None and is_known and self.scene.is_whole and not self.others:
+            told = line_in_words(self.scene.execution, recovery)
+            yield f"The bold dashed line is the recovery line. {told}"
 
     def _beyond(self, snapshot: Snapshot) -> str:
         """BEFORE or AFTER where everything of a snapshot lies there; "" where the picture shows something of it."""

@@ -31,7 +31,7 @@ from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
 from sim.explain.properties import properties_in_words
-from sim.explain.recovery import recoveries_report, recovery_in_words, with_failed
+from sim.explain.recovery import FAILED_HELP, recoveries_report, recovery_in_words, with_failed
 from sim.explain.sizing import sizing_in_words
 from sim.explore import command as explore_command
 from sim.explore.progress import Progress
@@ -71,11 +71,10 @@ def report(execution: Execution) -> dict[str, Any]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    scenario, chosen = library.find(arguments.scenario), arguments.failed
-    execution = run(scenario if chosen is None else with_failed(scenario, chosen.split(",")))
+    execution = run(with_failed(library.find(arguments.scenario), arguments.failed))
     problems = unmet_expectations(execution)
     if arguments.json:
-        lines = {} if chosen is None else {"recovery_lines": recoveries_report(execution)}
+        lines = {} if arguments.failed is None else {"recovery_lines": recoveries_report(execution)}
         print(json.dumps({**report(execution), **lines}, ensure_ascii=False))
     else:
         for number, sentence in enumerate(sentences(execution)):
@@ -218,10 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("run", help="run a scenario: a path, or the name of a bundled one")
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--json", action="store_true", help="one JSON document instead of a sentence per step")
-    command.add_argument(
-        "--failed", metavar="P1,P2",
-        help="uncoordinated copies: the recovery line after these processes fail (default: all, a total failure)",
-    )  # fmt: skip
+    command.add_argument("--failed", metavar="P1,P2", help=FAILED_HELP)
     command.set_defaults(act=_run)
     command = commands.add_parser("expect", help="print the [expect] table that a scenario meets as it runs now")
     command.add_argument("scenario", metavar="SCENARIO")

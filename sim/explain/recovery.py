@@ -131,12 +131,20 @@ def recoveries_report(execution: Execution) -> dict[str, Any]:
     }
 
 
-def with_failed(scenario: Scenario, names: Sequence[str]) -> Scenario:
-    """The scenario whose recovery line is that after these processes fail. Raises InputError if it has no such line."""
+FAILED_HELP = "uncoordinated copies: the recovery line if these processes fail (default: all, a total failure)"
+
+
+def with_failed(scenario: Scenario, names: str | None) -> Scenario:
+    """The scenario with the recovery line if the processes `names` fail, as in `P1,P2`. None: as it is.
+
+    Raises InputError if it has no such line, or no such process.
+    """
+    if names is None:
+        return scenario
     if scenario.rules.coordinated:
         why = f"{scenario.rules.title} coordinates what is recorded, so all processes go back to one snapshot"
         raise InputError(scenario.at(f"failed: {why}; choose the algorithm uncoordinated"))
-    failed = tuple(name.strip() for name in names)
+    failed = tuple(name.strip() for name in names.split(","))
     changed = replace(scenario, algorithm_parameters={**scenario.algorithm_parameters, "failed": failed})
     validate(changed)
     return changed

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from diagrams.__main__ import main as draw
 from sim.__main__ import main
 from sim.core.recovery import RecoveryPlan
 from sim.document import library
@@ -31,13 +33,13 @@ from tests.cases import each
      "If only P2 fails, 4 rollbacks lead to it: P1 and P2 go back to their initial states; no copy was of any use."),
 ])  # fmt: skip
 def test_the_line_of_the_domino_effect_whoever_fails(failed: str, names: list[str], end: str) -> None:
-    told = [*stages(run(with_failed(library.load("domino"), failed.split(","))))]
+    told = [*stages(run(with_failed(library.load("domino"), failed)))]
     assert [own.name for own in told] == names
     assert told[-1].text.endswith(end)
 
 
 def test_who_has_not_failed_goes_back_from_its_present_state() -> None:
-    first, rollback, *_ = stages(run(with_failed(library.load("domino"), ["P2"])))
+    first, rollback, *_ = stages(run(with_failed(library.load("domino"), "P2")))
     assert first.text == "P2 fails and goes back to its last copy. P1 still has its present state."
     assert rollback.text.startswith(
         "P1 goes back from its present state to its copy after D (step 6): it has received m4"
@@ -47,7 +49,7 @@ def test_who_has_not_failed_goes_back_from_its_present_state() -> None:
 def test_who_is_down_at_the_end_has_no_present_state() -> None:
     crash, early = FaultLine("crash", "P2", (), 30.0), RecoveryPlan(at=(0.5,))
     own = replace(library.load("domino"), faults=(crash,), recovery=early, expect={})
-    assert recoveries_of(run(with_failed(own, ["P1"])))["S1"].is_total
+    assert recoveries_of(run(with_failed(own, "P1")))["S1"].is_total
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,6 +62,12 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == found, "without the option the document is as it was"
     main(["run", "domino", "--failed", "P1"])
     assert "If only P1 fails" in capsys.readouterr().out
+
+
+def test_the_caption_of_a_figure_says_who_fails(tmp_path: Path) -> None:
+    out = tmp_path / "caption.txt"
+    assert draw(["export", "domino", "--failed", "P1", "--format", "caption", "-o", str(out)]) == 0
+    assert "The bold dashed line is the recovery line. If only P1 fails, its last copy fits" in out.read_text()
 
 
 @each(("scenario", "failed", "told"), [
