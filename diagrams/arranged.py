@@ -92,7 +92,7 @@ class Arranged(Scene):
     def _side(self, stretch: Stretch) -> int:
         """The lane of the other end of a channel, or a neighbour on its side."""
         other = stretch.beside or 0
-        return self.number.get(other, self._beside(self.number[stretch.lane], other))
+        return self.number.get(other, self.beside(self.number[stretch.lane], other))
 
     def why_not_received(self, arrow: Arrow) -> str:
         """As if nothing were hidden."""
@@ -103,15 +103,11 @@ class Arranged(Scene):
         if source is not None and target is not None:
             return replace(arrow, source=source, target=target)
         if source is not None and arrow.stub != ACROSS:
-            return replace(arrow, source=source, target=self._beside(source, arrow.target), stub="target")
+            return replace(arrow, source=source, target=self.beside(source, arrow.target), stub="target")
         if target is not None and arrow.end is not None:
-            beside = self._beside(target, arrow.source)
+            beside = self.beside(target, arrow.source)
             return replace(arrow, source=beside, target=target, stub=arrow.stub or "source")
         return None
-
-    def _beside(self, lane: int, hidden: int) -> int:
-        """The neighbour of a lane, perhaps beyond all, on the side on which a hidden lane of the run would lie."""
-        return lane + (1 if self.layout.seam(hidden) > lane else -1)
 
     def _recordings(self, recordings: Iterable[Recording]) -> Iterable[Recording]:
         return (replace(own, lane=self.number[own.lane]) for own in recordings if own.lane in self.number)

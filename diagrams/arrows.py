@@ -28,8 +28,8 @@ Thing = TypeVar("Thing")
 
 def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
     """The points of an arrow: start, end, gap. A message that never arrives or has a hidden end gets a short stub."""
+    start: Point = (arrow.source + (arrow.target - arrow.source) * arrow.begins, arrow.start)
     if arrow.end is not None:
-        start: Point = (arrow.source, arrow.start)
         end: Point = (arrow.target, arrow.end)
         if arrow.stub == ACROSS:
             start = (arrow.target + (SHORT if arrow.source > arrow.target else -SHORT), arrow.end)
@@ -38,10 +38,10 @@ def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
         return [start, end, None]
     if arrow.lost is not None:
         share, position = arrow.lost
-        return [(arrow.source, arrow.start), (arrow.source + (arrow.target - arrow.source) * share, position), None]
+        return [start, (arrow.source + (arrow.target - arrow.source) * share, position), None]
     low, high = scene.extent
     stop = min(arrow.start + (high - low) * 0.06, high)
-    return [(arrow.source, arrow.start), (arrow.source + (arrow.target - arrow.source) * 0.4, stop), None]
+    return [start, (start[0] + (arrow.target - start[0]) * 0.4, stop), None]
 
 
 def _towards(end: Point, other: Point) -> Point:

@@ -24,11 +24,13 @@ from sim.run.recovery import recoveries_of
 from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import EXPIRED, FAILED, RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
+from sim.theory.positions import ACTS
 from sim.verify.harm import against
 from sim.verify.stable import properties_of
 
 MOST_TOLD = 6  # processes whose states are told, channels whose messages are
 MOST_SNAPSHOTS = 3
+MOST_FAULTS = 6  # of Dijkstra's page, in words
 BEFORE, AFTER = "before", "after"  # the steps that a picture shows
 ABBREVIATIONS = "al|approx|cf|dr|eqs?|figs?|mrs?|ms|nos?|pp?|prof|refs?|resp|sects?|secs?|vs"
 
@@ -366,6 +368,9 @@ def _proof(scene: Scene, proof: Proof, row: Sequence[ColouredAction]) -> Iterato
     yield row_told(row, proof)
     yield from broken_rules(scene)
     yield "A ring is a white action, before its process recorded; a square is a red one, after it."
+    faults = [proof.told(action) for action in row if action.kind != ACTS]
+    if 0 < len(faults) <= MOST_FAULTS:
+        yield " ".join(f"{own.label}: {own.sentence}" for own in faults)
     yield from _left_out(scene)
     processes = _on_show(scene)
     found = [own for own in proof.snapshot.recorded_messages if _is_between(scene, processes, own.id)]

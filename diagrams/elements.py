@@ -46,7 +46,8 @@ class Arrow:
 
     From step `gone` on a recovery has taken the message back (None: none does). `is_again`: a recovery puts it back
     into its channel, where it is sent, so to speak. `is_fenced`: what comes is of a life that is over, and is fenced
-    off at step `received`.
+    off at step `received`. `begins`: what share of the way to the other lane lies before it, for a copy that is made
+    on its way.
     """
 
     id: int
@@ -71,6 +72,7 @@ class Arrow:
     gone: int | None = None
     is_again: bool = False
     is_fenced: bool = False
+    begins: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from diagrams.drawing import Drawing, Frame
 from diagrams.lattice import Lattice
 from diagrams.lattice_layout import places
 from diagrams.primitives import Pixel
-from diagrams.proof_figure import Rearranged
+from diagrams.proof_scene import Rearranged
 from diagrams.spacetime import arranged
 from sim.core.model import APP
 

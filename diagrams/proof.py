@@ -1,27 +1,27 @@
 """Dijkstra's argument for one snapshot (EWD864a): the run's actions as a row of white and red, interchanged in pairs.
 
-An action is white where its process has not recorded yet, else red. The n-th action of the row lies at place n of the
-time axis. A process turns red where it records; it may do so anywhere between its last white action and its first red
-one, and nobody notices. After all interchanges the row can be straightened: all processes turn red at one instant.
+An action is a step of the application, or a fault. It is white where its process has not recorded yet, else red; a
+loss or a copy on its way has the colour with which the snapshot is right. The n-th action of the row lies at place n of
+the time axis. A process turns red where it records; it may do so anywhere between its last white action and its first
+red one, and nobody notices. After all interchanges the row can be straightened: all processes turn red at one instant.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
 from sim.core.errors import InputError
-from sim.core.model import Event
+from sim.core.model import APPLICATION_KINDS, Event
+from sim.explain.actions import Told, told
 from sim.explain.words import Words, words_of
-from sim.run.as_of import as_of
 from sim.run.execution import Execution
-from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_at
-from sim.run.snapshots import Snapshot
-from sim.theory.interchange import ColouredAction, coloured_actions, forbidden, forbids, interchanges, inversions
+from sim.run.rearranged import ColouredRun, chosen_snapshot
+from sim.run.snapshots import COMPLETE, Snapshot
+from sim.theory.interchange import ColouredAction, Forbidden, forbidden, forbids, interchanges, inversions
 
 STRAIGHT = "straight"
 MOST_ACTIONS = 1_000  # on show
@@ -48,9 +48,9 @@ class Proof:
 
     def __init__(self, execution: Execution, snapshot: Snapshot) -> None:
         """Raises InputError where the snapshot has no cut, or too many actions lie around it."""
-        self.execution, self.snapshot = execution, snapshot
-        self.frontier = cut_of(execution, snapshot)
-        row = coloured_actions(execution.history, self.frontier)
+        self.execution, self.run = execution, ColouredRun(execution, snapshot)
+        self.snapshot = self.run.snapshot
+        row = self.run.row
         self.total = len(row)
         self.whites = sum(not action.is_red for action in row)
         self._steps = [action.step for action in row]
@@ -58,7 +58,6 @@ class Proof:
         self.end = self.total + 0.5 if snapshot.completed is None else self._before(snapshot.completed + 1)
         start, stop = self._on_show(row)
         self.actions, self.first = row[start:stop], start + 1
-        self._whole = row
 
     @property
     def is_whole(self) -> bool:
@@ -76,14 +75,22 @@ class Proof:
         return list(interchanges(self.actions))
 
     @cached_property
-    def place_of(self) -> dict[tuple[str, int], tuple[int, float]]:
-        """By event on show, as (process, index): the index of its action, and how far before its place it is drawn."""
-        found = {}
-        for number, action in enumerate(self.actions):
-            count = action.last - action.first + 1
-            for index in range(action.first, action.last + 1):
-                found[action.process, index] = (number, 0.5 * (action.last - index) / count)
-        return found
+    def _number_of(self) -> dict[int, int]:
+        """By the number of a row, the index of its action among those on show."""
+        at = {action.place: number for number, action in enumerate(self.actions)}
+        return {row: at[place] for row, place in self.run.order.place_of.items() if place in at}
+
+    def place_of(self, row: Event) -> tuple[int, float] | None:
+        """Where a row is drawn: the index of its action on show, and how far before its place; None: it is not."""
+        number = self._number_of.get(row.row)
+        if number is None or row.kind not in APPLICATION_KINDS:
+            return None if number is None else (number, 0.0)
+        action = self.actions[number]
+        return number, 0.5 * (action.last - (row.index or 0)) / (action.last - action.first + 1)
+
+    def told(self, action: ColouredAction) -> Told:
+        """An action in words."""
+        return told(self.execution, action)
 
     def _on_show(self, row: Sequence[ColouredAction]) -> tuple[int, int]:
         """The part of a row that is shown: all; else S0 to S1; else from the first red action to the last white one."""
@@ -99,9 +106,10 @@ class Proof:
             f"and a page holds {MOST_ACTIONS:,}; choose a shorter snapshot, or run python -m sim interchange"
         )
 
-    def is_red(self, event: Event) -> bool:
-        """Whether an application event is outside the cut."""
-        return (event.index or 0) > self.frontier.get(event.process, 0)
+    def is_red(self, row: Event) -> bool:
+        """Whether a row is outside the cut."""
+        line, number = self.run.order.place_of[row.row]
+        return number > self.run.cut[line]
 
     def places(self, swaps: Swaps = 0) -> Places:
         """Where everything lies after some interchanges; STRAIGHT: after all, and all processes turn red at once."""
@@ -141,31 +149,21 @@ class Proof:
         return bool(self.forbidden)
 
     @cached_property
-    def forbidden(self) -> list[dict[str, Any]]:
-        """The red messages that are accepted in white actions: id and name, the two events by their labels, who."""
-        sent, received = self.execution.history.sends, self.execution.history.receives
-        return [
-            {
-                "message": found.message,
-                "name": words_of(self.execution).message(self.execution.flights[found.message]),
-                "sent": sent[found.message].label,
-                "accepted": received[found.message].label,
-                "sender": sent[found.message].process,
-                "acceptor": received[found.message].process,
-            }
-            for found in forbidden(self._whole)
-        ]
+    def forbidden(self) -> list[Forbidden]:
+        """The red actions that stay before white ones in every order."""
+        return forbidden(self.run.row)
 
     @cached_property
     def turns(self) -> list[float]:
         """The place at which each process turned red in the run, between two actions, by lane.
 
-        It stays there: interchanges move its white actions to the front only, and its red ones to the end.
+        It stays there: interchanges move its white actions to the front only, and its red ones to the end. One that
+        takes no part turns red after its last white action, or where the snapshot began.
         """
+        last = {own.process: place + 0.5 for place, own in enumerate(self.run.row, start=1) if not own.is_red}
         local = self.snapshot.local
-        divided = Counter((own.process, own.step) for own in self._whole if not own.is_red)  # by a recording in a step
-        names = self.execution.scenario.processes
-        return [self._before(local[name].step) + divided[name, local[name].step] for name in names]
+        began = {name: self._before(local[name].step) if name in local else self.begin for name in self.run.frontier}
+        return [max(began[name], last.get(name, 0.0)) for name in self.run.frontier]
 
     def _before(self, step: int) -> float:
         """The place before all actions of a step and later ones."""
@@ -174,41 +172,37 @@ class Proof:
     def compared(self) -> list[dict[str, Any]]:
         """What the snapshot recorded beside the state after all white actions.
 
-        None for `equal` where the state of a channel is still being recorded.
+        None for `equal` where the state of a channel is still being recorded, or never is.
         """
-        words = words_of(self.execution)
-        found, recorded = state_at(self.execution, self.snapshot), recorded_state(self.execution, self.snapshot)
+        words, run = words_of(self.execution), self.run
         processes = [
             {
                 "name": name,
-                "recorded": words.state(recorded.processes[name], self.snapshot.events[name]),
-                "found": words.state(state, self._labels(name)),
-                "equal": recorded.processes[name] == state,
+                "recorded": words.state(state, self.snapshot.events[name]),
+                "found": words.state(run.met.processes[name], self._labels(name)),
+                "equal": run.is_equal(name),
             }
-            for name, state in found.processes.items()
+            for name, state in run.recorded.processes.items()
         ]
-        order = self.execution.order
-        cut = as_of(self.execution, self.snapshot).cut_in(order)
-        channels = [
-            self._channel(words, name, order.in_channel(name, cut), recorded.channels[name] == bodies)
-            for name, bodies in found.channels.items()
-        ]
-        return [*processes, *channels]
+        return [*processes, *(self._channel(words, name) for name in run.channels)]
 
     def _labels(self, process: str) -> list[str]:
         """The events of a process in white actions."""
-        return [event.label or "" for event in self.execution.history.of[process][: self.frontier[process]]]
+        own = self.execution.history.of[process][: self.run.frontier[process]]
+        return [event.label or "" for event in own]
 
-    def _channel(self, words: Words, name: str, found: Sequence[int], is_equal: bool) -> dict[str, Any]:
-        """A channel of `compared`, with the messages that are `found` in it, by their ids."""
+    def _channel(self, words: Words, name: str) -> dict[str, Any]:
+        """A channel of `compared`."""
         kept = [message.id for message in self.snapshot.recorded_in(name)]
-        is_known = name in self.snapshot.channels
+        found = self.run.order.in_channel(name, self.run.cut)
         recorded, there = ([words.label(self.execution.flights[own]) for own in ids] for ids in (kept, found))
+        is_known = name in self.snapshot.channels
+        why = "not recorded" if self.snapshot.status == COMPLETE else "still recording"
         return {
             "name": words.channel(name),
-            "recorded": _listed(recorded) if is_known else "still recording",
+            "recorded": _listed(recorded) if is_known else why,
             "found": _listed(there),
-            "equal": is_equal if is_known else None,
+            "equal": self.run.is_equal(name),
         }
 
 

@@ -1,27 +1,28 @@
-"""Scene -> the space-time diagram of Dijkstra's page: the run's application events alone, at their places in the row.
+"""Scene -> the space-time diagram of Dijkstra's page: the run's actions alone, at their places in the row.
 
-White actions are rings, red ones filled squares; a white message has an open head, a red one a filled head. The browser
-moves what it draws (assets/explore/proof/row.js): `meta.places` says of each point to which action it belongs, as
-its index among those on show; or as [one, other, share] for a point on the way between two actions; null for a point
-that stays. `meta.turns` says which process's turn to red a point is, by its lane in the run.
+White actions are rings, red ones filled squares; the name of a fault begins with its sign. A white message has an open
+head, a red one a filled head. The browser moves what it draws (assets/explore/proof/row.js): `meta.places` says of each
+point to which action it belongs, as its index among those on show; or as [one, other, share] for a point on the way
+between two actions; null for a point that stays. `meta.turns` says which process's turn to red a point is, by its lane
+in the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from diagrams import theme
 from diagrams.arrows import add_arrows, shaft
 from diagrams.canvas import Canvas, Point, plain, write
-from diagrams.elements import Arrow, Dot
+from diagrams.elements import Arrow
 from diagrams.labels import Labels, Spot
 from diagrams.positions import round_times
 from diagrams.proof import Proof, Swaps
+from diagrams.proof_scene import Rearranged, Sign
 from diagrams.room import SCREEN, Room
-from diagrams.scene import Scene, arrow_of
+from diagrams.scene import Scene
 from diagrams.spacetime import Figure, arranged, layout_of, process_lines
 from diagrams.texts import (
     BODY_SIZE,
@@ -39,113 +40,31 @@ from diagrams.texts import (
     with_a_body,
 )
 from diagrams.tips import Obstacle, Tips
-from sim.core.model import APP
-from sim.run.execution import Flight
-from sim.run.rollbacks import as_survives
 
-ROOM = 0.7  # places before the first action and after the last one
 BEYOND = 0.75  # lanes beyond the first one, for the names of states
 NAME_SIZE = 16
 ACTION, EDGE, TURN = 13, 2.2, 14  # pixels: the size of an action, the edge of a white one; the size of a turn
-SHORT_NUMBERS = 100
 FEW_ACTIONS = 40  # all with their name, as in the row
 Anchor = int | list[float] | None
 ALWAYS = (0, None)
-
-
-class Rearranged(Scene):
-    """The end of a run without its snapshots; actions lie at their places after some interchanges."""
-
-    def __init__(self, scene: Scene, proof: Proof, swaps: Swaps = 0) -> None:
-        super().__init__(scene.whole_run, 0, scene.last, {}, True, scene.arrangement)
-        self.recordings, self.decisions, self.moments, self.cuts, self.back_to = {}, (), (), (), ()
-        self.proof = proof
-        self.places = proof.places(swaps)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all actions are on show."""
-        return self.proof.is_whole
-
-    @cached_property
-    def extent(self) -> tuple[float, float]:
-        """The places on show, with a little room."""
-        first = self.proof.first
-        return first - ROOM, first + len(self.proof.actions) - 1 + ROOM
-
-    @property
-    def counted(self) -> str:
-        """Places of the row; without the word where there is no room for it."""
-        return "place " if self.extent[1] < SHORT_NUMBERS else ""
-
-    def at(self, process: str, index: int) -> float:
-        """The position of an event; beyond the edge for one that is not on show."""
-        if (process, index) in self.proof.place_of:
-            action, before = self.proof.place_of[process, index]
-            return self.places.actions[action] - before
-        step = self.execution.history.of[process][index - 1].step
-        return self.extent[0] - 1 if step < self.proof.actions[0].step else self.extent[1] + 1
-
-    @cached_property
-    def dots(self) -> tuple[Dot, ...]:
-        """The application events on show."""
-        events = self.execution.history.rows
-        return tuple(
-            replace(dot, position=position, until=position)
-            for dot, event in zip((dot for dot in super().dots if dot.gone is None), events, strict=True)
-            if (event.process, event.index or 0) in self.proof.place_of
-            for position in [self.at(event.process, event.index or 0)]
-        )
-
-    @cached_property
-    def arrows(self) -> tuple[Arrow, ...]:
-        """The application messages with an end on show."""
-        own = (as_survives(self.execution, flight) for flight in self.flights if flight.kind == APP)
-        return tuple(arrow for flight in own if flight is not None and (arrow := self._arrow(flight)))
-
-    @cached_property
-    def again(self) -> tuple[Arrow, ...]:
-        """None: of what is put back, the receipt that counts is drawn with its sending."""
-        return ()
-
-    def _arrow(self, flight: Flight) -> Arrow | None:
-        ends = [(own.process, own.index or 0) for own in (flight.send, flight.receive) if own]
-        if not any(end in self.proof.place_of for end in ends):
-            return None
-        arrow = arrow_of(self.whole_run, flight, is_outcome_known=False)
-        is_red = self.proof.is_red(flight.send)
-        kept = {self.proof.snapshot.id: 0} if flight.id in self._recorded else {}
-        start, end = self.at(*ends[0]), self.at(*ends[1]) if flight.receive else None
-        told = f"{'red' if is_red else 'white'} message {arrow.text}"
-        return replace(arrow, start=start, end=end, head="full" if is_red else "open", kept=kept, text=told)
-
-    @cached_property
-    def _recorded(self) -> set[int]:
-        """The messages in the recorded states of channels."""
-        return {message.id for message in self.proof.snapshot.recorded_messages}
-
-    def ends(self, arrow: Arrow) -> tuple[int | None, int | None]:
-        """The indices, among the actions on show, of those that send and receive a message."""
-        flight = as_survives(self.execution, self.execution.flights[arrow.id])
-        assert flight is not None  # it is drawn
-        keys = [(own.process, own.index or 0) if own else None for own in (flight.send, flight.receive)]
-        found = [self.proof.place_of.get(key, (None, 0))[0] if key else None for key in keys]
-        return found[0], found[1]
 
 
 def figure(scene: Scene, proof: Proof, orientation: str, swaps: Swaps = 0, room: Room = SCREEN) -> Figure:
     """The diagram after some interchanges, `orientation` "down" or "right"."""
     whole = Rearranged(scene, proof, swaps)
     canvas = Canvas(arranged(whole), orientation, replace(room, beyond=BEYOND))
+    signs = [*whole.signs(canvas.scene)]
     process_lines(canvas)
     _bands(canvas, whole)
-    _messages(canvas, whole)
-    _dots(canvas, whole)
+    _messages(canvas, whole, signs)
+    _actions(canvas, whole, signs)
     states = _cut(canvas, whole)
     labels = obstacles(canvas)
+    for sign in signs:
+        labels.avoid_dot((sign.lane, sign.position), ACTION * canvas.scale / 2, 20)
     for name, spot in states:
         labels.avoid_text(name, canvas.letters(NAME_SIZE), spot)
-    _letters(canvas, whole, labels)
+    _letters(canvas, signs, labels)
     _bodies(canvas, whole, labels)
     return {"data": canvas.traces, "layout": _layout(canvas)}
 
@@ -156,14 +75,14 @@ def _spans(elements: Sequence[Any]) -> list[tuple[int, None]]:
 
 
 def _shaft(whole: Rearranged, arrow: Arrow) -> list[Anchor]:
-    """The anchors of the three points of an arrow; one that never arrives moves with its send."""
+    """The anchors of the three points of an arrow; one that stays in its channel moves with its send."""
     start, end = whole.ends(arrow)
-    return [start, end if arrow.end is not None else start, None]
+    return [start, start if arrow.end is None and arrow.lost is None else end, None]
 
 
 def _bands(canvas: Canvas, whole: Rearranged) -> None:
     """Below a message: that it is in the state of its channel; or that it is red and accepted in a white action."""
-    wrong = {own["message"] for own in whole.proof.forbidden}
+    wrong = {found.message for found in whole.proof.forbidden}
     width = max(canvas.scale, 0.4)
     for arrows, sign, line in (
         ([arrow for arrow in canvas.scene.arrows if arrow.kept], "band", {"color": "@band", "width": 15 * width}),
@@ -178,9 +97,9 @@ def _bands(canvas: Canvas, whole: Rearranged) -> None:
         canvas.add(shafts, _spans(arrows), mode="lines", line=line, meta={"places": anchors}, sign=sign)
 
 
-def _messages(canvas: Canvas, whole: Rearranged) -> None:
+def _messages(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> None:
     """White messages with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
-    tips = Tips(canvas, _obstacles(canvas, whole))
+    tips = Tips(canvas, _obstacles(canvas, whole, signs))
     for is_open in (True, False):
         own = [arrow for arrow in canvas.scene.arrows if (arrow.head == "open") == is_open]
         colour = "@ink" if is_open else "@red"
@@ -195,41 +114,31 @@ def _messages(canvas: Canvas, whole: Rearranged) -> None:
                 add_arrows(canvas, arrows, _spans(arrows), line, head, is_open=is_open, meta=meta, sign=sign, off=off)
 
 
-def _dots(canvas: Canvas, whole: Rearranged) -> None:
+def _actions(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> None:
     """White actions as rings, red ones as squares."""
     size = ACTION * max(canvas.scale, 0.4)
     ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": EDGE}}
     square = {"symbol": "square", "size": size, "color": "@red", "line": {"color": "@paper", "width": 1}}
-    numbers = _numbers(canvas, whole)
     for is_red, look in ((False, ring), (True, square)):
-        own = [place for place, number in enumerate(numbers) if whole.proof.actions[number].is_red == is_red]
-        dots = [canvas.scene.dots[place] for place in own]
+        own = [sign for sign in signs if whole.proof.actions[sign.number].is_red == is_red]
         kind = "red action" if is_red else "white action"
-        texts = [plain(f"{kind}, {dot.text}") for dot in dots]
-        meta = {"places": [numbers[place] for place in own]}
-        points = [[(dot.lane, dot.position)] for dot in dots]
-        canvas.add(points, _spans(dots), kind, mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
+        texts = [plain(f"{kind}, {sign.text}") for sign in own]
+        meta = {"places": [sign.number for sign in own]}
+        points = [[(sign.lane, sign.position)] for sign in own]
+        canvas.add(points, _spans(own), kind, mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
 
 
-def _obstacles(canvas: Canvas, whole: Rearranged) -> Iterator[Obstacle]:
-    """The actions, as far as arrows have to keep off them."""
+def _obstacles(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> Iterator[Obstacle]:
+    """The actions on lines, as far as arrows have to keep off them."""
     radius = ACTION * max(canvas.scale, 0.4) / 2
-    for dot, number in zip(canvas.scene.dots, _numbers(canvas, whole), strict=True):
-        is_red = whole.proof.actions[number].is_red
+    for sign in signs:
+        is_red = whole.proof.actions[sign.number].is_red
         symbol, own = ("square", radius) if is_red else ("circle", radius + EDGE / 2)
-        yield Obstacle(dot.lane, dot.position, 0, symbol, own)
+        if sign.lane == int(sign.lane):
+            yield Obstacle(int(sign.lane), sign.position, 0, symbol, own)
     symbol = theme.RECORD_SYMBOLS[whole.rank_of(whole.proof.snapshot.id) % len(theme.RECORD_SYMBOLS)]
     for lane, own_lane in enumerate(canvas.scene.layout.shown[: len(canvas.scene.processes)]):
         yield Obstacle(lane, whole.places.turns[own_lane], 0, symbol, TURN * max(canvas.scale, 0.45) / 2 + 1)
-
-
-def _numbers(canvas: Canvas, whole: Rearranged) -> list[int]:
-    """The index of the action of each dot, among those on show."""
-    lanes = canvas.scene.layout.shown
-    at: dict[tuple[int, float], int] = {}
-    for (process, _), (number, before) in whole.proof.place_of.items():
-        at[whole.whole_run.lane_of[process], whole.places.actions[number] - before] = number
-    return [at[lanes[dot.lane], dot.position] for dot in canvas.scene.dots]
 
 
 def _cut(canvas: Canvas, whole: Rearranged) -> list[tuple[str, Spot]]:
@@ -275,25 +184,24 @@ def _side_of_state(canvas: Canvas, at: float, is_first: bool) -> str:
     return f"{height} {'right' if canvas.down or is_first else 'left'}"
 
 
-def _letters(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
-    """The names of events, beside their line."""
-    numbers = _numbers(canvas, whole)
-    are_few = len(numbers) <= FEW_ACTIONS
-    named = [(dot, number) for dot, number in zip(canvas.scene.dots, numbers, strict=True) if dot.named or are_few]
+def _letters(canvas: Canvas, signs: Sequence[Sign], labels: Labels) -> None:
+    """The names of actions, beside their line."""
+    are_few = len(signs) <= FEW_ACTIONS
+    named = [sign for sign in signs if sign.named or are_few]
     if len(named) > MOST_NAMED:
         return
     points, texts, sides, anchors = [], [], [], []
-    for dot, number in named:
+    for sign in named:
         pad = "\u00a0\u00a0" if canvas.down else ""
-        name = cropped_name(dot.label, LONGEST)
-        spots = spots_beside(canvas, dot.lane, dot.position)
-        own = [(dot.lane, dot.position)]
+        name = cropped_name(sign.label, LONGEST)
+        spots = spots_beside(canvas, sign.lane, sign.position)
+        own = [(sign.lane, sign.position)]
         spot = labels.place(f"{pad}{name}{pad}", canvas.letters(LETTER_SIZE), spots, own, is_needed=True)
         if spot:
             points.append(spot.at)
             texts.append(f"{pad}{plain(name)}{pad}")
             sides.append(spot.side)
-            anchors.append(number)
+            anchors.append(sign.number)
     write(canvas, points, texts, sides, "@ink", LETTER_SIZE, None, meta={"places": anchors})
 
 

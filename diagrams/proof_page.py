@@ -10,16 +10,16 @@ from diagrams.proof_figure import figure
 from diagrams.scene import Scene
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
-from sim.explain.words import capital, words_of
-from sim.theory.interchange import ColouredAction
+from sim.explain.actions import why_first, why_sharp
+from sim.explain.words import capital
 
 
 def proof_page(scene: Scene, snapshot: str, orientations: Sequence[str]) -> dict[str, Any]:
     """The figures, by orientation, and the actions on show in the order of the run; else why there is no page.
 
     `first` is the place of the first action on show, `total` their number in the run, `whites` that of the white ones.
-    `turns` are the places of the turns to red, by lane; `begin` and `end` those of S0 and S1. `messages` has the names
-    of messages by their ids.
+    `turns` are the places of the turns to red, by lane; `begin` and `end` those of S0 and S1. `forbidden` says of each
+    red action that stays before a white one why it does.
     """
     try:
         proof = proof_of(scene.execution, snapshot)
@@ -30,33 +30,38 @@ def proof_page(scene: Scene, snapshot: str, orientations: Sequence[str]) -> dict
         "first": proof.first,
         "total": proof.total,
         "whites": proof.whites,
-        "actions": [_action(scene, action) for action in in_time(proof.actions)],
-        "messages": _names(scene, proof),
+        "actions": _actions(scene, proof),
         "turns": proof.turns,
         "inversions": proof.inversions,
         "swaps": len(proof.swaps),
-        "forbidden": proof.forbidden,
+        "forbidden": [why_sharp(scene.execution, found) for found in proof.forbidden],
         "begin": proof.begin,
         "end": proof.end,
         "compared": [] if proof.is_forbidden else proof.compared(),
     }
 
 
-def _names(scene: Scene, proof: Proof) -> dict[int, str]:
-    words = words_of(scene.execution)
-    moved = {message for action in proof.actions for message in (*action.sent, *action.accepted)}
-    return {number: words.message(scene.execution.flights[number]) for number in sorted(moved)}
+def _actions(scene: Scene, proof: Proof) -> list[dict[str, Any]]:
+    """The actions on show: lane (None: on its way), step and events, from index `first` to `last`; in words.
 
-
-def _action(scene: Scene, action: ColouredAction) -> dict[str, Any]:
-    """An action: its lane, its step and its events, from index `first` to `last`; the messages by their ids."""
-    return {
-        "lane": scene.whole_run.lane_of[action.process],
-        "label": action.label,
-        "red": action.is_red,
-        "step": action.step,
-        "first": action.first,
-        "last": action.last,
-        "sent": sorted(action.sent),
-        "accepted": sorted(action.accepted),
-    }
+    `after` are the actions on show that are directly before it in every order, each with the clause that says why.
+    """
+    number_of = {action.place: number for number, action in enumerate(proof.actions)}
+    found = []
+    for action in in_time(proof.actions):
+        label, name, sentence = proof.told(action)
+        causes = sorted(number_of[place] for place in action.causes if place in number_of)
+        found.append(
+            {
+                "lane": scene.whole_run.lane_of[action.process] if action.process else None,
+                "label": label,
+                "name": name,
+                "told": sentence,
+                "red": action.is_red,
+                "step": action.step,
+                "first": action.first,
+                "last": action.last,
+                "after": [[other, why_first(scene.execution, proof.actions[other], action)] for other in causes],
+            }
+        )
+    return found

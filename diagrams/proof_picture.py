@@ -11,7 +11,8 @@ from diagrams.lettering import fitted, width_of, wrapped
 from diagrams.nodes import nodes_of_run
 from diagrams.primitives import Area, Box, Disc, Primitive, Text
 from diagrams.proof import STRAIGHT, Proof, Swaps
-from diagrams.proof_figure import Rearranged, figure
+from diagrams.proof_figure import figure
+from diagrams.proof_scene import Rearranged
 from diagrams.room import Room
 from diagrams.scene import Scene
 from diagrams.sheet import Sheet
@@ -84,8 +85,9 @@ class _Strip:
         self.margin = MARGIN_ON_PAPER if own else MARGIN
         self.letters, self.words = own or LETTERS, own or WORDS
         room = self.width - 2 * self.margin
-        longest = max((width_of(action.label, own) + 4 for action in row), default=0) if own else LEAST_CHIP
-        self.part = _part(row, int(room / longest))
+        names = [proof.told(action).label for action in row]
+        longest = max((width_of(name, own) + 4 for name in names), default=0) if own else LEAST_CHIP
+        self.part = _part([*zip(names, (action.is_red for action in row), strict=True)], int(room / longest))
         self.chip = min(max(CHIP, longest), room / max(len(self.part), 1))
         rest = (
             "" if len(self.part) == proof.total else f" Of {proof.total:,} actions {len(self.part):,} are in this row."
@@ -101,21 +103,21 @@ class _Strip:
         """The row and its sentence, `top` pixels from the top of the picture."""
         left = (self.width - self.chip * len(self.part)) / 2
         y, radius = top + 12, min(RADIUS, self.chip / 2 - 1)
-        for number, action in enumerate(self.part):
+        for number, (name, is_red) in enumerate(self.part):
             x = left + self.chip * (number + 0.5)
-            if action.is_red:
+            if is_red:
                 yield Area((Box(x, y, x, y).wider(radius).corners,), "@red", sign="red action")
             else:
                 yield Disc((x, y), radius, "@white", "@white-edge", 1.8, "white action")
-            letters, size = fitted(action.label, self.letters, self.chip - 2)
+            letters, size = fitted(name, self.letters, self.chip - 2)
             yield Text((x, y + radius + size + 2), letters, "middle", size, "@ink", sign="label")
         below = y + radius + self.letters + 6
         for number, line in enumerate(self.lines, start=1):
             yield Text((self.width / 2, below + 1.35 * self.words * number), line, "middle", self.words, "@ink")
 
 
-def _part(row: Sequence[ColouredAction], most: int) -> Sequence[ColouredAction]:
-    """The part of a long row that is shown: its first red action is near the beginning."""
-    red = next((number for number, action in enumerate(row) if action.is_red), len(row))
+def _part(row: Sequence[tuple[str, bool]], most: int) -> Sequence[tuple[str, bool]]:
+    """The part on show of a long row of names, each with whether it is red: the first red one is near the beginning."""
+    red = next((number for number, (_, is_red) in enumerate(row) if is_red), len(row))
     start = max(0, min(red - most // 3, len(row) - most))
     return row[start : start + most]

@@ -115,13 +115,14 @@ def _facts(scene: Scene, snapshot: Snapshot) -> str:
 def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
     """The right answers, with reasons, for somebody who predicts the record: by process and by channel.
 
-    `over` holds, of a snapshot in a life that is over, the events inside by process, as their numbers among those of
-    the run; no cut has them. `channels` lists the ids of recorded messages; a channel that carried no message is left
-    out.
+    `members` take part. `over` holds, of a snapshot in a life that is over, the events inside by process, as their
+    numbers among those of the run; no cut has them. `channels` lists the ids of recorded messages; a channel that
+    carried no message is left out.
     """
     execution = scene.execution
     carried = dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == APP)
     return {
+        "members": list(snapshot.members),
         "inside": {name: None if snapshot.is_over else snapshot.frontier.get(name) for name in scene.processes},
         "over": _inside_then(scene, snapshot) if snapshot.is_over else None,
         "channels": {name: [message.id for message in snapshot.recorded_in(name)] for name in carried},

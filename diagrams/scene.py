@@ -212,6 +212,10 @@ class Scene:
         scene.shown_cut = _shown_cut(self.whole_run, frontier)
         return scene
 
+    def beside(self, lane: int, hidden: int) -> int:
+        """The neighbour of a lane, perhaps beyond all, on the side on which a hidden lane of the run would lie."""
+        return lane + (1 if self.layout.seam(hidden) > lane else -1)
+
     def over(self, extent: tuple[float, float]) -> Scene:
         """The same scene on a time axis with these ends."""
         scene = copy(self)

@@ -150,7 +150,7 @@ def _rooms(canvas: Canvas, labels: Labels, dots: Sequence[Dot]) -> list[float]:
     return gaps
 
 
-def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
+def spots_beside(canvas: Canvas, lane: float, position: float) -> list[Spot]:
     """The spots for a name: beside a line down the page, above or below a line across it."""
     lanes = len(canvas.scene.lanes)
     if canvas.down:

@@ -1,13 +1,16 @@
-"""How channels and events are called wherever a person reads: C12, and H, or the step of an event without a label."""
+"""How channels, events and faults are called wherever a person reads: C12; H, or the step of an event without label."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from sim.core.model import Event
+from sim.core.model import COPIED, CRASH, FENCED, JOIN, LEAVE, LOST, RESTART, Event
 
 _NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
+
+# Faults, where there is no room for a word: in a row of actions, and in a cut.
+SIGNS = {CRASH: "†", RESTART: "↑", JOIN: "→", LEAVE: "←", LOST: "×", FENCED: "#", COPIED: "+"}
 
 
 def captions(processes: Sequence[str], channels: Iterable[str]) -> dict[str, str]:

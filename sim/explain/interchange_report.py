@@ -7,60 +7,81 @@ from typing import Any
 
 from sim.core.errors import InputError
 from sim.core.notation import message_sent
+from sim.explain.actions import told, why_first
 from sim.explain.words import counted
-from sim.run.as_of import as_of
 from sim.run.execution import Execution
-from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_at
-from sim.theory.interchange import TooManySwaps, coloured_actions, forbidden, interchanges, inversions, rearranged
+from sim.run.rearranged import ColouredRun, chosen_snapshot
+from sim.run.snapshots import COMPLETE
+from sim.theory.interchange import ColouredAction, TooManySwaps, forbidden, interchanges, inversions, rearranged
+from sim.theory.positions import ACTS
+
+MOST_TOLD = 40  # actions of a row in words
 
 
 def interchange_report(execution: Execution, snapshot: str | None = None) -> dict[str, Any]:
     """The inversions of a snapshot, the interchanges carried out, and whether the run then meets its state.
 
-    That state is the one at the snapshot's cut, after the white actions. `forbidden_by` is the
-    first red message that is accepted in a white action, with the steps in which it was sent and accepted (None: there
-    is none). Raises InputError where there is no such snapshot, or it has no cut.
+    That state is the one at the snapshot's cut, after the white actions. `row` has the actions after the interchanges,
+    each with its name, its colour, its step and a sentence. `forbidden_by` is the first message that keeps a red action
+    before a white one, with the steps of the two; `why` says it in words (None: there is none). Raises InputError where
+    there is no such snapshot, or it has no cut.
     """
-    chosen = chosen_snapshot(execution, snapshot)
-    history = execution.history
-    row = coloured_actions(history, cut_of(execution, chosen))
+    own = ColouredRun(execution, chosen_snapshot(execution, snapshot))
     try:
-        places = list(interchanges(row))
+        places = list(interchanges(own.row))
     except TooManySwaps as problem:
-        raise InputError(execution.scenario.at(f"{chosen.id}: {problem}; take a shorter run")) from None
-    end = rearranged(row, places)
-    against = next(iter(forbidden(row)), None)
-    cut = as_of(execution, chosen).cut_in(execution.order)
-    is_met = not inversions(end) and execution.order.is_consistent(cut)
-    is_met = is_met and state_at(execution, chosen) == recorded_state(execution, chosen)
+        raise InputError(execution.scenario.at(f"{own.snapshot.id}: {problem}; take a shorter run")) from None
+    end = rearranged(own.row, places)
+    against = next(iter(forbidden(own.row)), None)
     return {
-        "snapshot": chosen.id,
-        "inversions": inversions(row),
+        "snapshot": own.snapshot.id,
+        "inversions": inversions(own.row),
         "swaps": len(places),
-        "passes_through_snapshot": is_met,
+        "passes_through_snapshot": not inversions(end) and _is_met(own),
         "forbidden_by": against
         and {
-            "message": message_sent(history.sends[against.message]),
-            "sent": against.sent,
-            "accepted": against.accepted,
+            "message": message_sent(execution.flights[against.message].send),
+            "sent": against.red.step,
+            "accepted": against.white.step,
         },
+        "why": against and why_first(execution, against.red, against.white),
+        "row": [_action(execution, action) for action in end],
     }
+
+
+def _action(execution: Execution, action: ColouredAction) -> dict[str, Any]:
+    label, _, sentence = told(execution, action)
+    colour = "red" if action.is_red else "white"
+    return {"name": label, "colour": colour, "step": action.step, "told": sentence, "is_fault": action.kind != ACTS}
+
+
+def _is_met(own: ColouredRun) -> bool:
+    """Whether the state is the recorded one; of a snapshot that is not complete, as far as it is recorded."""
+    if own.snapshot.status == COMPLETE:
+        return own.met == own.recorded
+    return all(own.is_equal(name) is not False for name in (*own.recorded.processes, *own.channels))
 
 
 def interchange_in_words(report: Mapping[str, Any]) -> Iterator[str]:
     """The lines of a report."""
     done = counted(report["swaps"], "interchange")
     yield f"{report['snapshot']}: {counted(report['inversions'], 'inversion')}, {done} carried out"
+    if len(report["row"]) <= MOST_TOLD:
+        yield f"then (red actions in brackets): {_row_in_words(report['row'])}"
     against = report["forbidden_by"]
     if against is not None:
         yield (
-            f"{against['message']} forbids the rest: it is sent in a red action (step {against['sent']}), and accepted "
-            f"in a white one (step {against['accepted']})"
+            f"{against['message']} forbids the rest: {report['why']}, but the first action is red (step "
+            f"{against['sent']}) and the second one white (step {against['accepted']})"
         )
     elif report["passes_through_snapshot"]:
         yield "between the last white and the first red action the system is in the very state that was recorded"
     else:
-        yield (
-            "no state of the rearranged run is the recorded one: what was recorded in the channels is wrong, or a "
-            "message that was lost on arrival inside was sent outside"
-        )
+        yield "no state of the rearranged run is the recorded one: what was recorded in the channels is wrong"
+    for action in report["row"]:
+        if action["is_fault"]:
+            yield f"{action['name']}: {action['told']}"
+
+
+def _row_in_words(row: list[dict[str, Any]]) -> str:
+    return " ".join(f"[{own['name']}]" if own["colour"] == "red" else own["name"] for own in row)

@@ -50,7 +50,7 @@ from sim.explain.rollbacks import KINDS as RECOVERY_ROWS
 from sim.explain.rollbacks import arrival_words, clauses_of_recovery, output_words, sentences_of_recovery
 from sim.explain.standstills import back_pressure_in_words, standstill_fields
 from sim.explain.words import words_of
-from sim.run.execution import Execution, Flight
+from sim.run.execution import Execution, Flight, once
 from sim.run.rollbacks import events_inside
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.services.words import decision_words
@@ -84,8 +84,14 @@ def narrate(execution: Execution, first: int = 0, last: int | None = None) -> li
     last = execution.steps if last is None else min(last, execution.steps)
     low, high = (bisect_left(execution.events, step, key=lambda event: event.step) for step in (first, last + 1))
     rows = {step: list(group) for step, group in groupby(execution.events[low:high], key=lambda event: event.step)}
-    narrator = Narrator(execution)
+    narrator = narrator_of(execution)
     return [narrator.step_text(step, rows.get(step, [])) for step in in_time(range(first, last + 1), every=1)]
+
+
+@once
+def narrator_of(execution: Execution) -> Narrator:
+    """The narrator of an execution."""
+    return Narrator(execution)
 
 
 class Narrator:
@@ -158,7 +164,7 @@ class Narrator:
             self._algorithm_text(list(group), events, is_answer=is_answer)
             for _, group in groupby(ranked, key=lambda row: self._rank(own, row))
         ]
-        application = [self._application_event(row, kept) for row in events]
+        application = [self.application_event(row, kept) for row in events]
         algorithm = [part.sentence for part in control]
         rules = [rule for part in control for rule in part.rules]
         if events and kept:
@@ -223,7 +229,8 @@ class Narrator:
 
     # ------------------------------------------------------------------ application events
 
-    def _application_event(self, row: Event, kept: Sequence[Event]) -> str:
+    def application_event(self, row: Event, kept: Sequence[Event] = ()) -> str:
+        """The sentence of an application event; `kept` are the rows that keep messages for a snapshot meanwhile."""
         lead = f"{row.label}: " if has_label(row) else ""
         if row.kind == INTERNAL:
             return f"{lead}{row.process} {self.workload.internal_words(self.execution.body_of(row))}."

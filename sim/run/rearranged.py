@@ -1,7 +1,8 @@
-"""What a snapshot has recorded beside the state at its cut: what Dijkstra's interchanges lead to."""
+"""A run coloured by a snapshot: its row of actions, and what they lead to beside what was recorded (EWD864a)."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sim.core.errors import InputError, brief, nearest
@@ -9,41 +10,87 @@ from sim.core.log import to_json
 from sim.run.as_of import as_of
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution
-from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import Snapshot, snapshots_of
+from sim.theory.interchange import coloured_actions
+from sim.theory.positions import Cut
 
 
 class SystemState(NamedTuple):
-    """The state of the computation: of every process by name, and the bodies in every channel by name."""
+    """The state of those who take part: of every process by name, and the bodies in every channel by name."""
 
     processes: dict[str, Any]
     channels: dict[str, list[Any]]
 
 
-def cut_of(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
-    """The cut of a snapshot. Raises InputError where there is none on the surviving line.
+class ColouredRun:
+    """The actions of a run, white inside the `cut` of a snapshot and red outside it.
 
-    So it is where some process has not recorded, where a recovery has taken the recording back, and where the recovery
-    has taken back the sending of what is received inside: no order of the actions that are left leads there.
+    Losses and copies on their way are placed where the recorded channels are right, if there is such a place. `row` has
+    the actions in the order of the run, `channels` those between two processes that take part. The `snapshot` is as it
+    was when it was complete.
     """
-    for process in execution.scenario.processes:
-        if process not in snapshot.local:
+
+    def __init__(self, execution: Execution, snapshot: Snapshot) -> None:
+        """Raises InputError where there is no such cut on the surviving line.
+
+        So it is where some process has not recorded, where a recovery has taken the recording back, and where it has
+        taken back the sending of what is received inside: no order of the actions that are left leads there.
+        """
+        self.execution, self.order = execution, execution.order
+        own = as_of(execution, snapshot)
+        self.snapshot = snapshot = own.snapshot
+        for process in snapshot.members or execution.scenario.processes:
+            if process not in snapshot.local:
+                raise InputError(
+                    f"{snapshot.id}: {process} has not recorded, so this snapshot has no cut; choose one that every "
+                    "process has recorded, or let the run go on"
+                )
+        self.cut: Cut = own.cut_in(self.order)
+        if snapshot.is_over or sum(self.cut) < sum(own.placed):
             raise InputError(
-                f"{snapshot.id}: {process} has not recorded, so this snapshot has no cut; choose one that every "
-                "process has recorded, or let the run go on"
+                f"{snapshot.id}: a recovery has taken back what its cut contains; choose a snapshot of the surviving "
+                "line"
             )
-    if snapshot.is_over:
-        raise InputError(
-            f"{snapshot.id}: a recovery has taken back what its cut contains; choose a snapshot of the surviving line"
-        )
-    history, frontier = execution.history, snapshot.frontier
-    for message, receive in history.receives.items() if rollbacks_of(execution) else ():
-        if message not in history.sends and (receive.index or 0) <= frontier[receive.process]:
+        self.channels = own.channels
+        for message in self.order.unsent(self.cut):
+            receive = execution.history.receives[message]
             raise InputError(
                 f"{snapshot.id}: {receive.process} has received a message (step {receive.step}) of which a recovery "
                 "has taken the sending back; no order of the actions that are left leads to this state"
             )
-    return frontier
+        self.row = coloured_actions(self.order, self.cut)
+
+    @cached_property
+    def frontier(self) -> dict[str, int]:
+        """The number of application events in white actions, by process."""
+        return dict(zip(self.order.processes, self.order.inside(self.cut), strict=True))
+
+    @cached_property
+    def recorded(self) -> SystemState:
+        """What the snapshot has recorded."""
+        bodies = {name: [own.body for own in self.snapshot.recorded_in(name)] for name in self.channels}
+        states = {name: self.snapshot.local[name].state for name in self.snapshot.members}
+        return SystemState(states, self._ordered(bodies))
+
+    @cached_property
+    def met(self) -> SystemState:
+        """The state after all white actions, in an order in which they come first."""
+        states = states_at_cuts(self.execution)
+        at = dict(zip(self.order.processes, self.cut, strict=False))
+        bodies = {name: [flight.body for flight in states.in_channel(name, self.cut)] for name in self.channels}
+        processes = {name: states.state(name, at[name]) for name in self.snapshot.members}
+        return SystemState(processes, self._ordered(bodies))
+
+    def is_equal(self, name: str) -> bool | None:
+        """Whether what was recorded of a process or a channel is met; None: its recording is not done, or never is."""
+        if name in self.recorded.processes:
+            return bool(self.recorded.processes[name] == self.met.processes[name])
+        return self.recorded.channels[name] == self.met.channels[name] if name in self.snapshot.channels else None
+
+    def _ordered(self, channels: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """What channels hold; those that are not FIFO hold a bag, which is sorted."""
+        fifo = {own.name: own.fifo for own in self.execution.engine.channels}
+        return {name: own if fifo[name] else sorted(own, key=to_json) for name, own in channels.items()}
 
 
 def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:
@@ -53,8 +100,7 @@ def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:
     if not known:
         raise InputError(at("snapshots: this run takes none; start one at some process"))
     if name is None:
-        size = len(execution.scenario.processes)
-        whole = [own for own in known if len(own.local) == size and not own.is_over]
+        whole = [own for own in known if own.members and {*own.members} <= {*own.local} and not own.is_over]
         return (whole or known)[0]
     found = next((own for own in known if own.id == name), None)
     if found is None:
@@ -62,29 +108,3 @@ def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:
             at(f"snapshot: there is none called {brief(name)}; {nearest(name, [own.id for own in known])}")
         )
     return found
-
-
-def recorded_state(execution: Execution, snapshot: Snapshot) -> SystemState:
-    """What a snapshot has recorded."""
-    channels = {
-        channel.name: [message.body for message in snapshot.recorded_in(channel.name)]
-        for channel in execution.engine.channels
-    }
-    return SystemState({name: local.state for name, local in snapshot.local.items()}, _ordered(execution, channels))
-
-
-def state_at(execution: Execution, snapshot: Snapshot) -> SystemState:
-    """The state at the cut of a snapshot: after all white actions, in an order in which they come first.
-
-    Losses and copies on their way are placed where the recorded channels are right, if there is such a place.
-    """
-    states, cut = states_at_cuts(execution), as_of(execution, snapshot).cut_in(execution.order)
-    processes = {name: states.state(name, count) for name, count in zip(states.local, cut, strict=False)}
-    channels = {name: [flight.body for flight in states.in_channel(name, cut)] for name in states.sent_on}
-    return SystemState(processes, _ordered(execution, channels))
-
-
-def _ordered(execution: Execution, channels: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """What channels hold; those that are not FIFO hold a bag, which is sorted."""
-    fifo = {own.name: own.fifo for own in execution.engine.channels}
-    return {name: own if fifo[name] else sorted(own, key=to_json) for name, own in channels.items()}

@@ -1,20 +1,22 @@
 """Dijkstra's argument that a snapshot's state is possible: neighbouring actions are interchanged until it is met.
 
-The actions of a run stand in a row, in the order in which they happened. An action inside the snapshot's cut is white,
-one outside it red. Where a red action is followed by a white one, the two are at different processes, and they commute
-unless the white one accepts a message that the red one has sent. Interchanging them lowers the number of inversions by
-one, and no process notices. At zero inversions all white actions come first, then all red ones, and between them the
-system is in the very state that the snapshot recorded (EWD864a). It works if and only if the cut is consistent.
+The actions of a run stand in a row, in the order in which they happened. They are the positions of its `Order`: steps
+of the application, and faults. An action inside the snapshot's cut is white, one outside it red. Where a red action is
+followed by a white one, they are not of the same process, and they commute unless the red one comes directly before the
+white one in the order of the run: it sends what the white one accepts, for instance. Interchanging them lowers the
+number of inversions by one, and no process notices. At zero inversions all white actions come first, then all red ones,
+and between them the system is in the very state that the snapshot recorded (EWD864a). It works if and only if the cut
+is consistent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sim.core.deadline import in_time
-from sim.core.model import RECEIVE, SEND
-from sim.theory.causality import Frontier, History
+from sim.theory.causes import Place
+from sim.theory.positions import ACTS, Cut, Order
 
 MOST_SWAPS = 1_000_000
 
@@ -27,49 +29,49 @@ class TooManySwaps(ValueError):
 
 
 class ColouredAction(NamedTuple):
-    """One action of the application: a step, or the part of a step on one side of the cut.
+    """One action of a run: a step of the application at one process, or a fault.
 
-    `first` and `last` are the indices of its events at its process, from 1. `sent` and `accepted` are ids of messages.
+    `place` is its place in the order of the run, and `kind` ACTS or that of its row, which has the number `row`. Its
+    `process` is "" where it is a loss or a copy on its way. `first` and `last` are the indices of its application
+    events, from 1 (a fault has none: `last` is less). `message` is what is lost or copied. `causes` are the places of
+    the actions directly before it on other lines, each with the message that makes it so.
     """
 
+    place: Place
     step: int
+    row: int
+    kind: str
     process: str
+    is_red: bool
     first: int
     last: int
-    is_red: bool
-    label: str
-    sent: frozenset[int]
-    accepted: frozenset[int]
+    message: int | None
+    causes: Mapping[Place, int]
 
 
 class Forbidden(NamedTuple):
-    """The message that keeps a red action before a white one, and the steps in which it was sent and accepted."""
+    """A red action that stays before a white one in every order, and the message that makes it so."""
 
     message: int
-    sent: int
-    accepted: int
+    red: ColouredAction
+    white: ColouredAction
 
 
-def coloured_actions(history: History, cut: Frontier) -> list[ColouredAction]:
+def coloured_actions(order: Order, cut: Cut) -> list[ColouredAction]:
     """The actions of a run in their order, coloured by a cut."""
-    found: list[ColouredAction] = []
-    sent_by: dict[tuple[str, int | None], frozenset[int]] = {}  # a send sends the copies of its message, too
-    for message, send in history.sends.items():
-        own = send.process, send.index
-        sent_by[own] = sent_by.get(own, frozenset()) | {message}
-    for event in in_time(history.rows):
-        index, came = event.index or 0, event.message_id
-        is_red = index > cut.get(event.process, 0)
-        accepted = frozenset([came] if event.kind == RECEIVE and came is not None and came in history.sends else [])
-        sent = sent_by.get((event.process, index), frozenset()) if event.kind == SEND else frozenset[int]()
-        last = found[-1] if found else None
-        if last and (last.step, last.process, last.is_red) == (event.step, event.process, is_red):
-            found[-1] = last._replace(last=index, sent=last.sent | sent, accepted=last.accepted | accepted)
-        else:
+    found = []
+    for line, (own, count) in enumerate(zip(order.lines, cut, strict=True)):
+        process, inside = (*order.processes[line : line + 1], "")[0], 0
+        for number, at in enumerate(in_time(own), start=1):
+            place, last = (line, number), at.inside if at.kind == ACTS else inside
+            causes = order.causes.get(place, {})
             found.append(
-                ColouredAction(event.step, event.process, index, index, is_red, event.label or "", sent, accepted)
+                ColouredAction(
+                    place, at.step, at.row, at.kind, process, number > count, inside + 1, last, at.message, causes
+                )
             )
-    return found
+            inside = at.inside
+    return sorted(found, key=lambda action: action.row)
 
 
 def inversions(row: Iterable[ColouredAction]) -> int:
@@ -85,7 +87,7 @@ def inversions(row: Iterable[ColouredAction]) -> int:
 
 def forbids(red: ColouredAction, white: ColouredAction) -> int | None:
     """The message that forbids to interchange a red action with the white one after it; None: they commute."""
-    return min(red.sent & white.accepted, default=None)
+    return white.causes.get(red.place)
 
 
 def interchanges(row: Sequence[ColouredAction]) -> Iterator[int]:
@@ -114,12 +116,11 @@ def rearranged(row: Sequence[ColouredAction], places: Iterable[int]) -> list[Col
 
 
 def forbidden(row: Iterable[ColouredAction]) -> list[Forbidden]:
-    """The red messages that are accepted in white actions, in the order of the actions: none in a consistent cut."""
-    sent_in: dict[int, ColouredAction] = {}
-    found = []
-    for action in row:
-        sent_in.update(dict.fromkeys(action.sent, action))
-        for message in sorted(action.accepted):
-            if not action.is_red and message in sent_in and sent_in[message].is_red:
-                found.append(Forbidden(message, sent_in[message].step, action.step))
-    return found
+    """The red actions directly before white ones, in the order of the white ones: none in a consistent cut."""
+    at = {action.place: action for action in row}
+    return [
+        Forbidden(message, at[cause], white)
+        for white in at.values()
+        for cause, message in sorted(white.causes.items(), key=lambda pair: pair[1])
+        if not white.is_red and at[cause].is_red
+    ]

@@ -30,10 +30,10 @@ from sim.core.model import (
     SEND,
     Event,
 )
+from sim.theory.causes import Causes, Place, ends_of
 from sim.theory.surviving import is_gone
 
 Cut = tuple[int, ...]  # by line: the number of its positions inside
-Place = tuple[int, int]  # a line, and the number of a position there
 Clock = tuple[int, ...]  # by line: the number of its positions that are causes of a position, itself included
 MOST_PLACED = 12  # losses and copies of one message, in each way that their order allows
 ACTS = "acts"  # the kind of a position with application events
@@ -72,7 +72,8 @@ class Order:
     """The positions of a run that survive its recoveries, and what comes before each of them.
 
     `lines` holds the positions of every process, in their order, and then a line for each loss and copy on its way.
-    `clocks` holds, in the same places, their vector clocks (Fidge 1988, Mattern 1989).
+    `place_of` has the place of every row, by its number. `clocks` holds, in the same places as `lines`, the vector
+    clocks of the positions (Fidge 1988, Mattern 1989).
     """
 
     def __init__(
@@ -85,13 +86,13 @@ class Order:
         """
         self.processes = tuple(processes)
         self.lines: list[list[Position]] = [[] for _ in self.processes]
-        self._place: dict[int, Place] = {}  # by row: its line, and the number of its position there
+        self.place_of: dict[int, Place] = {}
         own = [event for event in events if event.kind in _KINDS]
         put = [event for event in own if event.kind in (SEND, COPIED) and event.index is not None]
         self._sent = frozenset(event.message_id for event in put if not is_gone(event))
         self._unsent = frozenset(event.message_id for event in put) - self._sent
         self._lay(own, abandoned, together)
-        self._rows = [event for event in own if event.row in self._place]
+        self._rows = [event for event in own if event.row in self.place_of]
 
     def _lay(self, events: Sequence[Event], abandoned: Collection[int], together: Callable[[Event], int]) -> None:
         """Lays the positions out in `lines`."""
@@ -103,7 +104,7 @@ class Order:
             if event.kind in _OF_MESSAGES:
                 if event.message_id not in self._sent:
                     continue
-                is_on_its_way = event.kind == COPIED or is_over or event.process != _ends_of(event)[1]
+                is_on_its_way = event.kind == COPIED or is_over or event.process != ends_of(event)[1]
             elif is_over:
                 continue
             if is_on_its_way:
@@ -117,23 +118,40 @@ class Order:
                 message = event.message_id if event.kind in _OF_MESSAGES else None
                 own.append(Position(event.step, event.row, inside, ACTS if is_act else event.kind, message))
             last[line] = group
-            self._place[event.row] = line, len(own)
+            self.place_of[event.row] = line, len(own)
 
     @cached_property
     def clocks(self) -> list[list[Clock]]:
         """The clock of every position, in the places of `lines`."""
         found: list[list[Clock]] = [[()] * len(own) for own in self.lines]
         now = [[0] * len(self.lines) for _ in self.lines]
-        causes = _Causes(self)
-        for event in in_time(self._rows):
-            line, count = self._place[event.row]
+        never = (1 + sum(map(len, self.lines)),) * len(self.lines)  # more than there is
+        for (line, count), causes in self._rows_with_causes():
             clock = now[line]
             clock[line] = max(clock[line], count)
-            for other in causes.of(event):
-                clock[:] = map(max, clock, other)
+            for cause in causes:
+                clock[:] = map(max, clock, found[cause[0]][cause[1] - 1] if cause else never)
             found[line][count - 1] = tuple(clock)
-            causes.note(event, found[line][count - 1])
         return found
+
+    @cached_property
+    def causes(self) -> dict[Place, dict[Place, int]]:
+        """What comes directly before a position on another line, by its place: each with the message that says so.
+
+        A join comes before the messages that it lets be sent, and each of these before the leave that ends it.
+        """
+        found: dict[Place, dict[Place, int]] = {}
+        for place, causes in self._rows_with_causes():
+            own = {cause: message for cause, message in causes.items() if cause and cause[0] != place[0]}
+            if own:
+                found[place] = {**own, **found.get(place, {})}
+        return found
+
+    def _rows_with_causes(self) -> Iterator[tuple[Place, dict[Place | None, int]]]:
+        """The place of every row, and those of the rows directly before it (None: what a recovery has taken back)."""
+        causes = Causes(self.place_of, self._unsent, any(event.kind == LEAVE for event in self._rows))
+        for event in in_time(self._rows):
+            yield self.place_of[event.row], causes.of(event)
 
     @cached_property
     def reached(self) -> list[int]:
@@ -170,10 +188,12 @@ class Order:
     def ways(self) -> dict[str, list[Way]]:
         """The ways of the messages that are sent, by channel, in the order of sending."""
         found: dict[str, list[Way]] = {}
-        taken_out = {row.message_id: self._place[row.row] for row in self._rows if row.kind in (RECEIVE, LOST, FENCED)}
+        taken_out = {
+            row.message_id: self.place_of[row.row] for row in self._rows if row.kind in (RECEIVE, LOST, FENCED)
+        }
         sends: dict[tuple[str, int | None], Place] = {}
         for event in self._rows:
-            place = self._place[event.row]
+            place = self.place_of[event.row]
             if event.kind == SEND:
                 sends[event.process, event.index] = place
             if event.kind in (SEND, COPIED) and event.message_id is not None:
@@ -193,7 +213,7 @@ class Order:
     @cached_property
     def receipts(self) -> dict[int | None, Place]:
         """Where each message is received that is, by its id."""
-        return {event.message_id: self._place[event.row] for event in self._rows if event.kind == RECEIVE}
+        return {event.message_id: self.place_of[event.row] for event in self._rows if event.kind == RECEIVE}
 
     def unsent(self, cut: Cut) -> list[int]:
         """The messages that are received inside, and of which a recovery has taken the sending back, by their ids."""
@@ -265,50 +285,6 @@ class Order:
         return zip(self.lines[: len(self.processes)], cut, strict=False)
 
 
-class _Causes:
-    """The clocks of what has come so far, by what may come after it."""
-
-    def __init__(self, order: Order) -> None:
-        self._sent, self._unsent = order._sent, order._unsent
-        self._never = (1 + sum(map(len, order.lines)),) * len(order.lines)  # more than there is
-        self._of_message: dict[int | None, Clock] = {}
-        self._message_of: dict[tuple[str, int | None], int | None] = {}  # by send
-        self._copies: dict[int | None, list[Clock]] = {}  # by message
-        self._has_departures = any(event.kind == LEAVE for event in order._rows)
-        self._joins: dict[str, Clock] = {}
-        self._sends: dict[str, list[Clock]] = {}  # from and to each process, since it is present
-
-    def of(self, event: Event) -> Iterator[Clock]:
-        """The clocks of the causes of a row that lie on other lines."""
-        message = event.message_id
-        if event.kind == RECEIVE and message in self._unsent:
-            yield self._never
-        elif event.kind == COPIED:
-            yield self._of_message[self._message_of[event.process, event.index]]
-        elif event.kind == RECEIVE or event.kind in _OF_MESSAGES:
-            if message in self._of_message:
-                yield self._of_message[message]
-            yield from self._copies.get(message, ())
-        elif event.kind == SEND:
-            yield from (self._joins[name] for name in _ends_of(event) if name in self._joins)
-        elif event.kind == LEAVE:
-            yield from self._sends.pop(event.process, ())
-
-    def note(self, event: Event, clock: Clock) -> None:
-        """A row has this clock."""
-        if event.kind == SEND:
-            self._of_message[event.message_id] = clock
-            self._message_of[event.process, event.index] = event.message_id
-            for name in _ends_of(event) if self._has_departures else ():
-                self._sends.setdefault(name, []).append(clock)
-        elif event.kind == COPIED:
-            self._of_message[event.message_id] = clock
-            self._copies.setdefault(self._message_of[event.process, event.index], []).append(clock)
-        elif event.kind == JOIN:
-            self._joins[event.process] = clock
-            self._sends.pop(event.process, None)
-
-
 def is_inside(place: Place | None, cut: Cut) -> bool:
     """Whether a cut has the position at a place inside (None: there is none)."""
     return place is not None and cut[place[0]] >= place[1]
@@ -321,9 +297,3 @@ def _is_within(clock: Clock, cut: Cut) -> bool:
 def _before(line: Sequence[Position], inside: int, step: int) -> int:
     """The number of positions before a recording."""
     return sum(own.inside <= inside if own.kind == ACTS else own.step <= step for own in line)
-
-
-def _ends_of(event: Event) -> tuple[str, str]:
-    """The sender and the receiver of the channel of a row."""
-    source, _, target = (event.channel or "").partition("->")
-    return source, target

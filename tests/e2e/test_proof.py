@@ -37,7 +37,7 @@ def test_one_swap_leads_the_lecture_to_the_recorded_state_and_the_link_keeps_it(
     page.get_by_role("button", name="Swap C and H").click()
     expect(page.locator(".cc-proof-count")).to_have_text("0 inversions")
     assert row(explorer) == "ABIFGH[C][J][D][E][K]"
-    expect(page.locator(".cc-proof-said")).to_contain_text("no message leads from C to H")
+    expect(page.locator(".cc-proof-said")).to_contain_text("nothing leads from C to H")
     assert page.locator(".cc-compared tbody tr").count() == 9
     assert page.locator('.cc-compared tbody tr[data-holds="true"]').count() == 9
     page.wait_for_function("() => location.search.includes('swaps=1')")
@@ -68,7 +68,7 @@ def test_where_fifo_is_taken_away_the_message_that_forbids_a_swap_is_named(tab):
     page.get_by_role("button", name="Swap all").click()
     expect(page.locator(".cc-proof-count")).to_have_text("1 inversion")
     page.get_by_role("button", name="Why e0 and q.2 cannot be swapped").click()
-    said = "The message M forbids it: e0 sends it and q.2 accepts it, so e0 comes first."
+    said = "They stay in this order: e0 sends M, and q.2 accepts it. But e0 is red, and q.2 is white."
     expect(page.locator(".cc-proof-said")).to_contain_text(said)
     expect(page.get_by_role("button", name="Straighten")).to_be_disabled()
     expect(page.locator('[data-view="proof"]')).to_contain_text("p turns red before q does")

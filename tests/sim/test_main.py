@@ -194,9 +194,11 @@ def test_what_is_too_much_to_count_is_null_and_a_wrong_predicate_is_refused(caps
 def test_one_interchange_leads_the_lecture_example_to_the_state_that_was_recorded(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    wanted = {"inversions": 1, "swaps": 1, "passes_through_snapshot": True, "forbidden_by": None}
-    assert asked(capsys, "interchange", "lecture") == {"snapshot": "S1", **wanted}
-    assert asked(capsys, "interchange", "never_occurred") == {"snapshot": "S1", **wanted}
+    wanted = {"inversions": 1, "swaps": 1, "passes_through_snapshot": True, "forbidden_by": None, "why": None}
+    found = asked(capsys, "interchange", "lecture")
+    assert "".join(own["name"] for own in found.pop("row")) == "ABIFGHCJDEK"
+    assert found == {"snapshot": "S1", **wanted}
+    assert asked(capsys, "interchange", "never_occurred").items() > {"snapshot": "S1", **wanted}.items()
     assert asked(capsys, "interchange", "overlapping", "--snapshot", "S2")["snapshot"] == "S2"
     assert main(["interchange", "lecture", "--snapshot", "S7"]) == 2
     assert "there is none called 'S7'; did you mean 'S1'" in capsys.readouterr().err

@@ -13,6 +13,11 @@ export function asItHappened({ actions }) {
   return [...actions.keys()];
 }
 
+/** Whether an action is none of the application. */
+export function isFault({ first, last }) {
+  return last < first;
+}
+
 /** The number of pairs of a red action and a white one after it. */
 export function inversions({ actions }, order) {
   let [red, found] = [0, 0];
@@ -23,9 +28,9 @@ export function inversions({ actions }, order) {
   return found;
 }
 
-/** The message that one action sends and the next one accepts; undefined: there is none. */
-export function messageBetween({ actions }, one, next) {
-  return actions[one].sent.find((message) => actions[next].accepted.includes(message));
+/** Why one action comes directly before the next one in every order, as a clause; undefined: it need not. */
+export function whyFirst({ actions }, one, next) {
+  return actions[next].after.find(([other]) => other === one)?.[1];
 }
 
 /** Whether the actions at `place` and after it are an inversion. */
@@ -35,7 +40,7 @@ export function isInversion({ actions }, order, place) {
 
 /** Whether they may be interchanged as well. */
 export function mayChange(page, order, place) {
-  return isInversion(page, order, place) && messageBetween(page, order[place], order[place + 1]) === undefined;
+  return isInversion(page, order, place) && whyFirst(page, order[place], order[place + 1]) === undefined;
 }
 
 /** The order with the actions at `place` and after it interchanged. */

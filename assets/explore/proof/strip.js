@@ -1,7 +1,7 @@
 /* The row of white and red actions, below the diagram. Between two actions is a button: it interchanges them, or says why not. */
 
 import { el } from "../page/dom.js";
-import { inversions, isInversion, mayChange } from "./row.js";
+import { inversions, isFault, isInversion, mayChange } from "./row.js";
 
 const LINES = 2; // of actions; a longer row is cropped
 const A_FEW = 3; // actions are not worth cropping
@@ -52,13 +52,13 @@ export class Strip {
   nodes(page, order, place, until, isNow) {
     const action = page.actions[order[place]];
     const kind = kindOf(action);
-    const title = `${action.label}: ${kind}, step ${action.step}`;
-    const node = el("span", { class: "cc-action", "data-red": String(action.red), "aria-current": isNow ? "step" : null, title }, cropped(action.label), el("span", { class: "cc-hidden" }, ` ${kind}`));
+    const title = `${action.told} ${action.red ? "Red" : "White"}, step ${action.step}.`;
+    const node = el("span", { class: "cc-action", "data-red": String(action.red), "aria-current": isNow ? "step" : null, title }, cropped(action.label), el("span", { class: "cc-hidden" }, ` ${isFault(action) ? `${action.name} ` : ""}${kind}`));
     return place + 1 < until ? [node, this.pair(page, order, place)] : [node];
   }
 
   pair(page, order, place) {
-    const [one, other] = [order[place], order[place + 1]].map((number) => page.actions[number].label);
+    const [one, other] = [order[place], order[place + 1]].map((number) => page.actions[number].name);
     const isWrong = isInversion(page, order, place);
     const isState = page.first + place === page.whites && inversions(page, order) === 0;
     const kind = mayChange(page, order, place) ? "swap" : isWrong ? "forbidden" : isState ? "state" : "right";

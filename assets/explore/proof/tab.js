@@ -1,14 +1,15 @@
 /* Dijkstra's page: the tab, the row of actions below the diagram, and the diagram of the row, which moves with it. */
 
 import { el, fillNames, refill, setText } from "../page/dom.js";
-import { asItHappened, between, changed, firstChange, interchanged, inversions, isInversion, isStraightIn, mayChange, placesOf, read, STRAIGHT, written } from "./row.js";
+import { asItHappened, between, changed, firstChange, interchanged, inversions, isFault, isInversion, isStraightIn, mayChange, placesOf, read, STRAIGHT, written } from "./row.js";
 import { Strip } from "./strip.js";
 import { Walk } from "./walk.js";
-import { saidOfRow, saidOfSwap, statesInWords, whyNot, whySharp } from "./words.js";
+import { saidOfRow, saidOfSwap, statesInWords, whyNot } from "./words.js";
 
 const GLIDE_MS = 420; // how long actions take to change places
 const PLAY_MS = 900; // from one interchange to the next
 const PLAY_STEPS = 30; // a long row is played in about so many steps
+const MOST_FAULTS = 8; // in words
 const MOST_GLIDING = 120; // actions; more are put to their new places at once
 
 export class ProofView {
@@ -21,6 +22,7 @@ export class ProofView {
     this.choice = el("select", { onchange: () => this.choose(this.choice.value) });
     this.chosen = el("label", { class: "cc-row" }, "Snapshot", this.choice);
     this.count = el("strong");
+    this.faults = el("div");
     this.counted = el("p", { class: "cc-proof-count" }, this.count, el("span"));
     this.swap = button("Swap one pair", () => this.swapNext());
     this.playing = button("Play the swaps", () => this.togglePlay());
@@ -37,6 +39,7 @@ export class ProofView {
       el("div", { class: "cc-row" }, this.swap, this.playing, this.all),
       el("div", { class: "cc-row" }, this.straight, this.back),
       this.said,
+      this.faults,
       this.result,
     );
     node.append(this.walk.node, this.chosen, this.problem, this.whole);
@@ -46,11 +49,11 @@ export class ProofView {
 
   // ------------------------------------------------------------------------- what the hub asks
 
-  /** The snapshot of the page: the one in the link, else the first that every process has recorded. */
+  /** The snapshot of the page: the one in the link, else the first that all who take part have recorded. */
   snapshotIn(scene) {
     const { snapshots } = scene;
     const asked = snapshots.find(({ id }) => id === this.explorer.visit.shown.proof);
-    const isWhole = ({ truth }) => Object.values(truth.inside).every((inside) => inside != null);
+    const isWhole = ({ truth }) => truth.members.length && truth.members.every((name) => truth.inside[name] != null);
     return asked ?? snapshots.find(isWhole) ?? snapshots[0] ?? null;
   }
 
@@ -236,6 +239,7 @@ export class ProofView {
     const { page, order, isStraight } = this;
     const left = inversions(page, order);
     const next = firstChange(page, order);
+    refill(this.faults, this.key, () => this.faultsInWords());
     setText(this.count, String(left));
     setText(this.counted.lastChild, left === 1 ? " inversion" : " inversions");
     this.swap.disabled = this.all.disabled = next < 0;
@@ -262,8 +266,8 @@ export class ProofView {
     if (page.forbidden.length) {
       return [
         el("h4", {}, "The condition is sharp"),
-        ...page.forbidden.slice(0, 3).map((found) => el("p", {}, whySharp(found))),
-        el("p", {}, "A red message is accepted in a white action, so the recorded state is not possible in this run: it is no consistent cut."),
+        ...page.forbidden.slice(0, 3).map((why) => el("p", {}, why)),
+        el("p", {}, "A red action stays before a white one, so the recorded state is not possible in this run: it is no consistent cut."),
       ];
     }
     const seen = scene.processes.map((name, lane) => el("li", {}, el("b", {}, name), " ", ...this.seenBy(lane)));
@@ -276,6 +280,15 @@ export class ProofView {
       el("ul", { class: "cc-seen" }, ...seen),
       ...this.whatBreaks(),
     ];
+  }
+
+  /** The faults on show, each with its sign and its sentence. */
+  faultsInWords() {
+    const own = this.page.actions.filter(isFault);
+    const shown = own.slice(0, MOST_FAULTS).map(({ label, told, red }) => el("li", {}, el("span", { class: "cc-action", "data-red": String(red) }, label), el("span", {}, told)));
+    const more = own.length > MOST_FAULTS ? [el("li", {}, `and ${own.length - MOST_FAULTS} more`)] : [];
+    const colours = own.some(({ lane }) => lane == null) ? [el("p", { class: "cc-quiet" }, "A loss or a copy on its way is at no process. It has the colour with which the recorded channels are right.")] : [];
+    return own.length ? [el("h4", {}, "Faults are actions, too"), el("ul", { class: "cc-faults" }, ...shown, ...more), ...colours] : [];
   }
 
   /** Where the run can be edited, and its algorithm needs FIFO: the way to a channel that is not FIFO. */

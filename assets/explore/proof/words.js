@@ -1,12 +1,23 @@
 /* The sentences of Dijkstra's page. */
 
-import { inversions, isInversion, messageBetween } from "./row.js";
+import { inversions, isFault, isInversion, whyFirst } from "./row.js";
 
 /** What happened when the actions at `place` and after it were interchanged; `order` is the order before. */
 export function saidOfSwap(page, scene, order, place) {
   const [red, white] = [order[place], order[place + 1]].map((number) => page.actions[number]);
   const left = inversions(page, order) - 1;
-  return `${red.label} is red, ${white.label} is white, and no message leads from ${red.label} to ${white.label}: they change places. ${scene.processes[red.lane]} and ${scene.processes[white.lane]} see the same as before. ${leftInWords(left)}`;
+  return `${capital(red)} is red, ${white.name} is white, and nothing leads from ${red.name} to ${white.name}: they change places. ${seenByBoth(scene, red, white)} ${leftInWords(left)}`;
+}
+
+/** The name of an action with a capital letter in front, if it is a fault; those of events are their own. */
+function capital(action) {
+  return isFault(action) ? action.name[0].toUpperCase() + action.name.slice(1) : action.name;
+}
+
+/** A loss or a copy on its way is no action of a process. */
+function seenByBoth({ processes }, ...actions) {
+  const names = actions.filter(({ lane }) => lane != null).map(({ lane }) => processes[lane]);
+  return names.length === 2 ? `${names.join(" and ")} see the same as before.` : names.length ? `${names[0]} sees the same as before.` : "No process sees any of it.";
 }
 
 function leftInWords(left) {
@@ -17,15 +28,14 @@ function leftInWords(left) {
 export function whyNot(page, scene, order, place) {
   const [one, next] = [order[place], order[place + 1]];
   const [first, second] = [page.actions[one], page.actions[next]];
-  const message = messageBetween(page, one, next);
-  if (first.lane === second.lane) return `${first.label} and ${second.label} are both actions of ${scene.processes[first.lane]}: its own order stays.`;
-  if (message !== undefined) {
-    const name = page.messages[message];
+  const why = whyFirst(page, one, next);
+  if (first.lane != null && first.lane === second.lane) return `${capital(first)} and ${second.name} are both of ${scene.processes[first.lane]}: its own order stays.`;
+  if (why !== undefined) {
     const isWrong = isInversion(page, order, place);
-    return `The message ${name} forbids it: ${first.label} sends it and ${second.label} accepts it, so ${first.label} comes first.${isWrong ? " It is a red message, accepted in a white action." : ""}`;
+    return `They stay in this order: ${why}.${isWrong ? ` But ${first.name} is red, and ${second.name} is white.` : ""}`;
   }
-  if (first.red === second.red) return `${first.label} and ${second.label} are both ${first.red ? "red" : "white"}: they are no inversion and stay as they are.`;
-  return `${first.label} is white and ${second.label} is red: that is the order we want.`;
+  if (first.red === second.red) return `${capital(first)} and ${second.name} are both ${first.red ? "red" : "white"}: they are no inversion and stay as they are.`;
+  return `${capital(first)} is white and ${second.name} is red: that is the order we want.`;
 }
 
 /** What the row says before anything is done, or when all is done. */
@@ -36,11 +46,6 @@ export function saidOfRow(page, order, isStraight) {
   if (left) return page.inversions === left ? `As the run happened, it never was in the recorded state: ${left === 1 ? "1 red action comes" : `${left} times a red action comes`} before a white one.` : leftInWords(left);
   if (page.inversions) return "All white actions come first, then all red ones. Between them the run is in the recorded state.";
   return "No red action comes before a white one: the run itself was in the recorded state.";
-}
-
-/** Why no order of the actions leads through the recorded state: a red message is accepted in a white action. */
-export function whySharp({ name, sent, accepted, sender, acceptor }) {
-  return `The message ${name} is red: ${sender} had turned red when it sent it (${sent}). ${acceptor} was still white when it accepted it (${accepted}). So in every order of these actions ${sender} turns red before ${acceptor} does, and ${sent} comes before ${accepted}.`;
 }
 
 /** S0, SSS and S1 in words. */

@@ -10,7 +10,7 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, run
-from sim.run.rearranged import cut_of
+from sim.run.rearranged import ColouredRun
 from sim.run.recovery import recoveries_of
 from sim.run.rollbacks import (
     as_known_to,
@@ -217,9 +217,9 @@ def test_the_state_of_a_cut_in_a_life_that_is_over(back_to_the_first: Execution)
     assert is_inside(own, gone, recording(own, "S2", "P1")) and not is_inside(own, gone, recording(own, "S3", "P1"))
     snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(own)}
     assert not any(snapshot.is_over for snapshot in snapshots.values())
-    with pytest.raises(InputError, match="S2: P1 has not recorded"):  # everybody has thrown it away
-        cut_of(own, snapshots["S2"])
-    assert cut_of(own, snapshots["S3"])["P1"] == 2
+    with pytest.raises(InputError, match="S2: a recovery has taken back what its cut contains"):
+        ColouredRun(own, snapshots["S2"])
+    assert ColouredRun(own, snapshots["S3"]).frontier["P1"] == 2
 
 
 def test_copies_that_nobody_coordinates_are_over_with_their_life() -> None:
@@ -228,7 +228,7 @@ def test_copies_that_nobody_coordinates_are_over_with_their_life() -> None:
     (copies,) = snapshots_of(own)
     assert copies.is_over and recoveries_of(own)[copies.id].line == {"P1": 0, "P2": 0}
     with pytest.raises(InputError, match="S1: a recovery has taken back what its cut contains"):
-        cut_of(own, copies)
+        ColouredRun(own, copies)
 
 
 def test_a_copy_of_a_life_between_two_recoveries_holds_what_came_before_both() -> None:
@@ -255,4 +255,4 @@ def test_each_life_knows_a_message_as_it_came_to_it() -> None:
 def test_a_cut_has_no_row_of_actions_where_the_sending_of_a_message_is_taken_back() -> None:
     own = run(library.load("recovery_without_fence"))
     with pytest.raises(InputError, match="has taken the sending back"):
-        cut_of(own, snapshots_of(own)[1])
+        ColouredRun(own, snapshots_of(own)[1])

@@ -13,9 +13,10 @@ from sim.document import library
 from sim.document.files import load
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
+from sim.explain.actions import told
 from sim.explain.interchange_report import interchange_report
 from sim.run.execution import Execution, run
-from sim.run.rearranged import cut_of, recorded_state, state_at
+from sim.run.rearranged import ColouredRun
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.interchange import (
     ColouredAction,
@@ -39,7 +40,11 @@ def with_cuts(execution: Execution) -> list[Snapshot]:
 
 
 def row_of(execution: Execution, snapshot: Snapshot) -> list[ColouredAction]:
-    return coloured_actions(execution.history, cut_of(execution, snapshot))
+    return ColouredRun(execution, snapshot).row
+
+
+def labels(execution: Execution, row: list[ColouredAction]) -> str:
+    return "".join(told(execution, action).label for action in row)
 
 
 def views(row: list[ColouredAction]) -> dict[str, list[tuple[int, int]]]:
@@ -71,16 +76,18 @@ def test_the_swaps_end_at_the_recorded_state(scenario: Scenario) -> None:
         if consistent and snapshot.completed is not None:
             white = [action for action in now if not action.is_red]
             assert now[: len(white)] == white
-            assert state_at(execution, snapshot) == recorded_state(execution, snapshot)
+            own = ColouredRun(execution, snapshot)
+            assert own.met == own.recorded
 
 
 @examples(15)
 @given(scenarios(), st.data())
 def test_where_the_swaps_stop_no_pair_commutes(scenario: Scenario, data: st.DataObject) -> None:
     """For any cut, consistent or not."""
-    history = run(scenario).history
+    execution = run(scenario)
+    history = execution.history
     cut = {name: data.draw(st.integers(0, len(own)), label=name) for name, own in history.of.items()}
-    row = coloured_actions(history, cut)
+    row = coloured_actions(execution.order, execution.order.at(tuple(cut.values())))
     assume(inversions(row) <= 400)
     end = rearranged(row, interchanges(row))
     for one, other in pairwise(end):
@@ -94,9 +101,9 @@ def test_the_lecture_example_has_one_inversion_and_the_engine_meets_the_recorded
     execution = run(library.load("lecture"))
     (snapshot,) = snapshots_of(execution)
     row = row_of(execution, snapshot)
-    assert "".join(action.label for action in row if not action.is_red) == "ABIFGH"
-    assert inversions(row) == 1 and list(interchanges(row)) == [[a.label for a in row].index("C")]
-    assert [action.label for action in rearranged(row, interchanges(row))] == list("ABIFGHCJDEK")
+    assert labels(execution, [action for action in row if not action.is_red]) == "ABIFGH"
+    assert inversions(row) == 1 and list(interchanges(row)) == [labels(execution, row).index("C")]
+    assert labels(execution, rearranged(row, interchanges(row))) == "ABIFGHCJDEK"
 
 
 def test_without_fifo_a_red_message_is_accepted_in_a_white_action() -> None:
@@ -106,7 +113,7 @@ def test_without_fifo_a_red_message_is_accepted_in_a_white_action() -> None:
     row = row_of(execution, snapshot)
     (found,) = forbidden(row)
     sent, accepted = execution.history.sends[found.message], execution.history.receives[found.message]
-    assert (sent.label, found.sent, found.accepted) == ("m3", sent.step, accepted.step)
+    assert (sent.label, found.red.step, found.white.step) == ("m3", sent.step, accepted.step)
     end = rearranged(row, interchanges(row))
     assert inversions(end) > 0
     stuck = [(one, other) for one, other in pairwise(end) if one.is_red and not other.is_red]
@@ -120,7 +127,7 @@ def test_a_snapshot_without_a_cut_is_refused_in_a_sentence() -> None:
     held = apply_edit(execution, {"do": "hold", "message": marker}, 0.0)
     (snapshot,) = snapshots_of(held)
     with pytest.raises(InputError, match="p2 has not recorded, so this snapshot has no cut"):
-        cut_of(held, snapshot)
+        ColouredRun(held, snapshot)
 
 
 def test_very_many_swaps_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:

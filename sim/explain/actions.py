@@ -1,0 +1,99 @@
+"""The actions of Dijkstra's argument in words, faults among them; and why one has to stay before another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sim.core.model import COPIED, CRASH, FENCED, JOIN, LEAVE, LOST, RESTART
+from sim.core.notation import SIGNS
+from sim.explain.faults import sentences_of_faults
+from sim.explain.narration import narrator_of
+from sim.explain.rollbacks import sentences_of_recovery
+from sim.explain.words import Words, words_of
+from sim.run.execution import Execution
+from sim.theory.interchange import ColouredAction, Forbidden
+from sim.theory.positions import ACTS
+
+_NAMES = {
+    CRASH: "the crash of {process}", RESTART: "the restart of {process}", JOIN: "the joining of {process}",
+    LEAVE: "the leaving of {process}", COPIED: "the copying of {message}", LOST: "the loss of {message}",
+    FENCED: "the fencing off of {message}",
+}  # fmt: skip
+
+
+class Told(NamedTuple):
+    """An action in words: its `label` in the row, with a sign if it is a fault; its name; a sentence on what it does.
+
+    The name stands in sentences: `H`, `the loss of 20`.
+    """
+
+    label: str
+    name: str
+    sentence: str
+
+
+def told(execution: Execution, action: ColouredAction) -> Told:
+    """An action in words."""
+    if action.kind == ACTS:
+        events = execution.history.of[action.process][action.first - 1 : action.last]
+        sentences = map(narrator_of(execution).application_event, events)
+        return Told(events[0].label or "", events[0].label or "", " ".join(sentences))
+    row, words = execution.events[action.row], words_of(execution)
+    sentences_of = sentences_of_recovery if action.kind == FENCED else sentences_of_faults
+    sentence = " ".join(sentences_of(execution, [row]))
+    if action.message is None:
+        name = _NAMES[action.kind].format(process=action.process)
+        return Told(f"{action.process}{SIGNS[action.kind]}", name, sentence)
+    what = _message(execution, words, action.message, is_copied=action.kind == COPIED)
+    at = f" at {action.process}" if action.process else ""
+    return Told(_label(execution, words, action), f"{_NAMES[action.kind].format(message=what)}{at}", sentence)
+
+
+def _label(execution: Execution, words: Words, action: ColouredAction) -> str:
+    """`×20`, `+20`; `×+20` where the copy is lost."""
+    flight = execution.flights[action.message or 0]
+    copy = SIGNS[COPIED] if flight.copied is not None else ""
+    return (SIGNS[action.kind] if action.kind != COPIED else "") + copy + words.label(flight._replace(copied=None))
+
+
+def _message(execution: Execution, words: Words, message: int, *, is_copied: bool = False) -> str:
+    """A message; if it `is_copied`, that of which it is the copy."""
+    flight = execution.flights[message]
+    return words.message(flight._replace(copied=None) if is_copied else flight)
+
+
+def why_first(execution: Execution, one: ColouredAction, other: ColouredAction) -> str:
+    """Why an action is directly before another one in every order, as a clause: `H sends 20, and D accepts it`."""
+    words, message = words_of(execution), other.causes[one.place]
+    first, second = told(execution, one).name, told(execution, other).name
+    name = _message(execution, words, message)
+    what = name if name not in (first, second) else "its message"
+    if one.kind == JOIN:
+        return f"{one.process} joins before {second} sends {what}"
+    if one.kind == COPIED:
+        original = _message(execution, words, one.message or 0, is_copied=True)
+        does = "accepts" if other.kind == ACTS else "can lose" if other.kind == LOST else "can fence off"
+        who = second if other.kind == ACTS else "it" if not other.process else other.process
+        return f"the network copies {original} before {who} {does} {what}"
+    before = {COPIED: "it can be copied", LOST: "it can be lost", FENCED: "it can be fenced off"}
+    if other.kind == LEAVE:
+        return f"{first} sends {what} before {other.process} leaves"
+    if other.kind != ACTS:
+        return f"{first} sends {what} before {before[other.kind]}"
+    return f"{first} sends {what}, and {second} accepts it"
+
+
+def why_sharp(execution: Execution, found: Forbidden) -> str:
+    """Why no order of the actions leads through the recorded state."""
+    first, second = told(execution, found.red).name, told(execution, found.white).name
+    if found.red.kind == found.white.kind == ACTS:
+        sender, acceptor = found.red.process, found.white.process
+        return (
+            f"The message {_message(execution, words_of(execution), found.message)} is red: {sender} had turned red "
+            f"when it sent it ({first}). {acceptor} was still white when it accepted it ({second}). So in every order "
+            f"of these actions {sender} turns red before {acceptor} does, and {first} comes before {second}."
+        )
+    return (
+        f"{first} is red, and {second} is white. But {why_first(execution, found.red, found.white)}. So in every order "
+        f"of these actions {first} comes before {second}."
+    )
