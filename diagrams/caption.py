@@ -15,6 +15,7 @@ from diagrams.lattice_words import predicate, snapshots, summary
 from diagrams.proof import Proof
 from diagrams.proof_picture import told as row_told
 from diagrams.scene import Scene
+from sim.core.notation import where_sent
 from sim.core.slip import SLIPS
 from sim.explain.properties import said
 from sim.explain.recovery import line_in_words
@@ -350,7 +351,8 @@ def _witness(scene: Scene, message: int | None) -> str:
     if message is None:
         return ""
     told = scene.whole_run.words.message(scene.execution.flights[message])
-    return f"{told} is received inside and sent outside"
+    where = where_sent(is_unsent=message in scene.execution.history.unsent)
+    return f"{told} is received inside the cut, but {where}"
 
 
 def _lattice(lattice: Lattice, has_cut: bool) -> Iterator[str]:

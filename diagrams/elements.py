@@ -196,7 +196,7 @@ class StoryCut:
 class ShownCut:
     """A cut that somebody chose to draw: its point on each lane, between the last event inside and the first outside.
 
-    `offending` are the ids of the messages received inside and sent outside, `crossing` of those in the channels.
+    `offending` are the ids of the messages received inside and not sent inside, `crossing` of those in the channels.
     """
 
     positions: tuple[float, ...]
@@ -205,5 +205,5 @@ class ShownCut:
 
     @property
     def consistent(self) -> bool:
-        """Whether no message is received inside and sent outside."""
+        """Whether every message that is received inside is sent inside."""
         return not self.offending

@@ -49,7 +49,7 @@ from sim.core.model import (
     Event,
     MessageReference,
 )
-from sim.core.notation import has_label
+from sim.core.notation import has_label, where_sent
 from sim.core.recovery_line import Recovery
 from sim.explain.narration import StepText, narrate
 from sim.explain.recovery import LINE, Stage, stages
@@ -680,7 +680,8 @@ def _story_cuts(whole_run: WholeRun) -> list[StoryCut]:
             f"{counted(len(m), 'message')} in {whole_run.captions[c]}" for c, m in history.in_channels(frontier).items()
         )
         inside = tuple(frontier.get(name, 0) for name in whole_run.processes)
-        told = decides and f"the message {decides}"
+        where = where_sent(is_unsent=witness in history.unsent)
+        told = decides and f"the message {decides} is received inside the cut, but {where}"
         cuts.append(StoryCut(named.name, named.text, inside, witness is None, told, crossing))
     return cuts
 

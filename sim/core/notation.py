@@ -52,3 +52,8 @@ def moment(event: Event) -> str:
 def message_sent(send: Event) -> str:
     """A message, named after its send: `message H`, or `the message sent at step 9`."""
     return f"message {send.label}" if has_label(send) else f"the message sent at step {send.step}"
+
+
+def where_sent(*, is_unsent: bool) -> str:
+    """What makes a cut inconsistent that has a receipt inside: `sent outside it`, or a recovery took the send back."""
+    return "a recovery has taken its sending back" if is_unsent else "sent outside it"

@@ -6,12 +6,12 @@ table. A frontier describes a cut: per process, the number of its application ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from sim.core.deadline import in_time
 from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, LOST, RECEIVE, SEND, Event
-from sim.theory.surviving import is_gone
+from sim.theory.surviving import is_gone, unsent
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
@@ -37,7 +37,7 @@ class History:
 
     `rows` holds all rows, in order; `of` one row per event, by process. They differ if an event of a foreign log has
     several partners: it has a row for each. `lost` holds the ids of the messages that are lost: no cut has them in a
-    channel.
+    channel. `unsent` holds those of which a recovery has taken the sending back: no consistent cut has their receipts.
     """
 
     def __init__(self, processes: Sequence[str], events: Iterable[Event]) -> None:
@@ -47,6 +47,7 @@ class History:
         self.rows = [event for event in events if event.kind in APPLICATION_KINDS and not is_gone(event)]
         self._sending = [event for event in events if event.kind in (SEND, COPIED) and event.index is not None]
         self._sending = [event for event in self._sending if not is_gone(event)]
+        self.unsent = unsent(events)
         self.lost = frozenset(event.message_id for event in events if event.kind in (LOST, FENCED))
         self.of: dict[str, list[Event]] = {name: [] for name in self.processes}
         for event in self.rows:
@@ -94,37 +95,54 @@ class History:
         """Whether every cause of an event inside is inside too. The clocks of the last events inside decide this."""
         limit = [frontier.get(name, 0) for name in self.processes]
         last = (self.clocks[name, count] for name, count in zip(self.processes, limit, strict=True) if count)
-        return all(known <= inside for clock in last for known, inside in zip(clock, limit, strict=True))
+        is_within = all(known <= inside for clock in last for known, inside in zip(clock, limit, strict=True))
+        return is_within and not self._unsent_in(frontier)
+
+    def _unsent_in(self, frontier: Frontier) -> list[int]:
+        """The messages that are received inside, and of which a recovery has taken the sending back."""
+        own = (self.receives[message] for message in self.unsent if message in self.receives)
+        return [event.message_id or 0 for event in own if (event.index or 0) <= frontier.get(event.process, 0)]
 
     def violations(self, frontier: Frontier) -> list[int]:
-        """The messages (by id) that are received inside and sent outside."""
-        return sorted(
+        """The messages (by id) that are received inside and not sent inside: outside, or taken back by a recovery."""
+        outside = (
             message
             for message, receive in self.receives.items()
             if message in self.sends
             and (receive.index or 0) <= frontier.get(receive.process, 0)
             and (self.sends[message].index or 0) > frontier.get(self.sends[message].process, 0)
         )
+        return sorted([*outside, *self._unsent_in(frontier)])
 
     def violation(self, frontier: Frontier) -> int | None:
-        """The first message (by id) that is received inside and sent outside, if there is one."""
+        """The first message (by id) that is received inside and not sent inside, if there is one."""
         return next(iter(self.violations(frontier)), None)
 
     def consistent_below(self, frontier: Frontier) -> dict[str, int]:
         """The biggest consistent cut inside `frontier`."""
         limit = {name: min(frontier.get(name, 0), len(own)) for name, own in self.of.items()}
-        received = (event for event in self.rows if event.kind == RECEIVE and event.message_id in self.sends)
-        pairs = ((event, self.sends[event.message_id or 0]) for event in received)
-        return consistent_below(limit, ((e.process, e.index or 0, s.process, s.index or 0) for e, s in pairs))
+        return consistent_below(limit, self._receipts())
 
-    def consistent_above(self, frontier: Frontier) -> dict[str, int]:
+    def _receipts(self) -> Iterator[Receipt]:
+        """The receipts of what is sent; what a recovery has taken back is sent after all events of any process."""
+        for event in self.rows:
+            message = event.message_id
+            if event.kind == RECEIVE and message in self.sends:
+                send = self.sends[message or 0]
+                yield event.process, event.index or 0, send.process, send.index or 0
+            elif event.kind == RECEIVE and message in self.unsent:
+                yield event.process, event.index or 0, event.process, len(self.rows) + 1
+
+    def consistent_above(self, frontier: Frontier) -> dict[str, int] | None:
         """The smallest consistent cut around `frontier`: its events and all their causes.
 
-        It is unique, since the intersection of two consistent cuts is consistent.
+        It is unique, since the intersection of two consistent cuts is consistent. None, where a recovery has taken one
+        of the causes back.
         """
         limit = {name: min(frontier.get(name, 0), len(own)) for name, own in self.of.items()}
         last = [self.clocks[name, count] for name, count in limit.items() if count]
-        return {name: max([limit[name], *(clock[self.rank[name]] for clock in last)]) for name in self.processes}
+        around = {name: max([limit[name], *(clock[self.rank[name]] for clock in last)]) for name in self.processes}
+        return None if self._unsent_in(around) else around
 
     def in_channels(self, frontier: Frontier) -> dict[str, list[int]]:
         """The ids of the messages sent inside and not received inside, by channel, in the order of receipt.

@@ -31,7 +31,7 @@ from sim.core.model import (
     Event,
 )
 from sim.theory.causes import Causes, Place, ends_of
-from sim.theory.surviving import is_gone
+from sim.theory.surviving import is_gone, unsent
 
 Cut = tuple[int, ...]  # by line: the number of its positions inside
 Clock = tuple[int, ...]  # by line: the number of its positions that are causes of a position, itself included
@@ -88,9 +88,9 @@ class Order:
         self.lines: list[list[Position]] = [[] for _ in self.processes]
         self.place_of: dict[int, Place] = {}
         own = [event for event in events if event.kind in _KINDS]
-        put = [event for event in own if event.kind in (SEND, COPIED) and event.index is not None]
-        self._sent = frozenset(event.message_id for event in put if not is_gone(event))
-        self._unsent = frozenset(event.message_id for event in put) - self._sent
+        self._unsent = unsent(own)
+        put = (event for event in own if event.kind in (SEND, COPIED) and event.index is not None)
+        self._sent = frozenset(event.message_id for event in put) - self._unsent
         self._lay(own, abandoned, together)
         self._rows = [event for event in own if event.row in self.place_of]
 

@@ -8,7 +8,7 @@ Cuts, checks and diagrams count the events that survive, without gaps.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, LOST, RECEIVE, RECORD, RESTORE, SEND, Event
 
@@ -73,6 +73,16 @@ def abandoned(table: Sequence[Event]) -> frozenset[int]:
 def is_gone(event: Event) -> bool:
     """Whether a recovery has taken an event of a renumbered table back."""
     return event.index is not None and event.index > GONE
+
+
+def unsent(events: Iterable[Event]) -> frozenset[int]:
+    """The messages of which a recovery has taken the sending back, or that of the copy, by their ids.
+
+    One that is received all the same (its receiver was not restored, or there is no fence) is in no consistent cut.
+    """
+    put = [event for event in events if event.kind in (SEND, COPIED) and event.index is not None]
+    sent = {event.message_id for event in put if not is_gone(event)}
+    return frozenset(event.message_id for event in put if event.message_id is not None) - sent
 
 
 def restores_of(table: Sequence[Event]) -> dict[str, list[Event]]:

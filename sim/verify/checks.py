@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sim.core import deadline
 from sim.core.model import COPIED, CRASH, DECISION, LEAVE, MARKER_CARRIED, MARKER_SEND
-from sim.core.notation import caption, message_sent
+from sim.core.notation import caption, message_sent, where_sent
 from sim.run.as_of import as_of
 from sim.run.execution import Execution, once
 from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot, snapshots_of
@@ -164,7 +164,7 @@ def _consistency(judged: _Judged) -> Witness:
     message = messages[0]
     flight = judged.execution.flights[message]
     end = "received" if message in judged.order.receipts else "lost on arrival"
-    where = "sent outside it" if orphans else "a recovery has taken its sending back"
+    where = where_sent(is_unsent=not orphans)
     return f"{message_sent(flight.send)} on {judged.caption(flight.channel.name)} is {end} inside the cut, but {where}"
 
 

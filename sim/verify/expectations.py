@@ -113,7 +113,7 @@ def _cuts(execution: Execution, wanted: dict[str, Any]) -> Iterator[str]:
         if history.is_consistent(frontier) != expected["consistent"]:
             yield f"the cut {name!r} should {'' if expected['consistent'] else 'not '}be consistent"
         witness = history.violation(frontier)
-        label = history.sends[witness].label if witness is not None else None
+        label = execution.flights[witness].send.label if witness is not None else None
         if "witness" in expected and label != expected["witness"]:
             yield f"the cut {name!r}: witness {label}, expected {expected['witness']}"
         if "channels" in expected:

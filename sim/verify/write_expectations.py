@@ -81,8 +81,8 @@ def _cut(execution: Execution, cut: NamedCut, declared: Mapping[str, Any] | None
     consistent = history.is_consistent(frontier)
     witness = history.violation(frontier)
     every: dict[str, Any] = {"consistent": consistent}
-    if witness is not None and history.sends[witness].label is not None:
-        every["witness"] = history.sends[witness].label
+    if witness is not None and execution.flights[witness].send.label is not None:
+        every["witness"] = execution.flights[witness].send.label
     channels = history.in_channels(frontier)
     names = in_order_of(declared.get("channels", ()) if declared else (), channels)
     every["channels"] = {name: [send_and_receive(history, message) for message in channels[name]] for name in names}

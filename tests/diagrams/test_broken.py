@@ -112,7 +112,7 @@ def test_nothing_is_marked_in_a_right_run() -> None:
     ("slip", "said"),
     [
         ("deaf_initiator", "; all channels are empty; 80 is lost."),
-        ("slips_in", "50 is received inside and sent outside"),
+        ("slips_in", "50 is received inside the cut, but sent outside it"),
     ],
 )
 def test_a_caption_says_what_is_wrong(slip: str, said: str) -> None:

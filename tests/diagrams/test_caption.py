@@ -62,7 +62,10 @@ def test_it_says_no_more_than_is_known_at_its_step():
 def test_a_cut_on_show_is_told_in_place_of_the_snapshots():
     good, bad = told("lecture", cut="P1=2,P2=1,P3=1"), told("lecture", cut="4.1.2")
     assert good.endswith("The cut of P1 up to B, P2 up to F and P3 up to I is consistent: channel C32 holds I->G.")
-    assert "is not consistent: H->D is received inside and sent outside" in bad and "Snapshot" not in good + bad
+    assert "is not consistent: H->D is received inside the cut, but sent outside it" in bad
+    assert "Snapshot" not in good + bad
+    unsent = told("recovery_without_fence", cut="1.2")
+    assert "50 is received inside the cut, but a recovery has taken its sending back" in unsent
     assert "P1 without an event" in told("lecture", cut="0.0.0")
 
 

@@ -71,10 +71,23 @@ def test_where_nothing_is_conserved_nothing_is_said():
 
 def test_the_cuts_of_the_story_are_told_with_their_frontiers():
     told = [(cut["frontier"], cut["consistent"], cut["witness"]) for cut in payload(scene("lecture"), ())["cuts"]]
-    assert told == [((2, 1, 1), True, None), ((4, 2, 2), False, "the message H->D")]
+    assert told == [
+        ((2, 1, 1), True, None),
+        ((4, 2, 2), False, "the message H->D is received inside the cut, but sent outside it"),
+    ]
 
 
 # ------------------------------------------------------------------ in pictures
+
+
+def test_what_a_recovery_has_not_let_be_sent_speaks_against_a_cut():
+    """P1 has taken the sending of 50 back, and nothing fences it off: P2 receives it."""
+    whole = scene("recovery_without_fence").cut_at((1, 2))
+    history = whole.execution.history
+    assert not whole.shown_cut.consistent and history.unsent >= whole.shown_cut.offending
+    assert [history.is_consistent({"P1": 1, "P2": inside}) for inside in (1, 2)] == [True, False]
+    assert arrows_under(figure(whole, "down")["data"], "@bad/0.6") == 1
+    assert scene("recovery_without_fence").cut_at((1, 1)).shown_cut.consistent
 
 
 @pytest.mark.parametrize("orientation", ["down", "right"])

@@ -146,7 +146,10 @@ def test_a_cut_line_passes_its_places_and_never_overshoots():
 
 def test_the_witness_of_a_story_cut_is_told():
     cuts = scene("lecture").whole_run.story_cuts
-    assert [(cut.consistent, cut.witness) for cut in cuts] == [(True, None), (False, "the message H->D")]
+    assert [(cut.consistent, cut.witness) for cut in cuts] == [
+        (True, None),
+        (False, "the message H->D is received inside the cut, but sent outside it"),
+    ]
 
 
 def test_what_a_user_writes_is_shown_letter_by_letter():

@@ -55,10 +55,11 @@ export class CutView {
     const { scene, held } = this;
     const button = (text, to, title) => el("button", { type: "button", title, onclick: () => held.set(to()) }, text);
     this.asNow = button(`As after step ${this.explorer.shownStep()}`, () => held.cuts.atStep(this.explorer.shownStep()), "All that has happened by then");
+    this.above = button("Least consistent above", () => held.cuts.above(held.frontier));
     const complete = scene.snapshots.filter(({ truth }) => scene.processes.every((name) => truth.inside[name] != null));
     this.moves.replaceChildren(
       button("Greatest consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
-      button("Least consistent above", () => held.cuts.above(held.frontier), "The least consistent cut around this one"),
+      this.above,
       ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => scene.processes.map((name) => truth.inside[name]), `What the snapshot ${id} has recorded`)),
       this.asNow,
     );
@@ -73,6 +74,8 @@ export class CutView {
     this.verdict.dataset.holds = this.why.dataset.holds = String(holds);
     setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
     this.showWhy(violations);
+    this.above.disabled = cuts.above(frontier) == null;
+    this.above.title = this.above.disabled ? "There is none: a recovery has taken back what was sent to this cut" : "The least consistent cut around this one";
     this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier), cuts.perhapsLost(frontier));
     this.showAmounts(frontier);
     this.showInside(frontier);
@@ -82,7 +85,7 @@ export class CutView {
     const told = violations.slice(0, MOST_LISTED).map((message) => this.offence(message));
     const rest = violations.length - told.length;
     const lines = told.length ? told : ["Every message that is received inside is sent inside too."];
-    if (rest) lines.push(`${rest} more ${rest === 1 ? "message is" : "messages are"} received inside and sent outside.`);
+    if (rest) lines.push(`${rest} more ${rest === 1 ? "message is" : "messages are"} received inside and not sent inside.`);
     refill(this.why, JSON.stringify(lines), () => lines.map((text) => el("li", {}, ...unbroken(text))));
   }
 
@@ -90,6 +93,7 @@ export class CutView {
   offence(message) {
     const { events } = this.explorer;
     const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)].map(quoted);
+    if (message.isUnsent) return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, but a recovery has taken back that ${sent} sent it.`;
     return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, sent at ${sent} outside it.`;
   }
 

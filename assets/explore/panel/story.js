@@ -64,7 +64,7 @@ function cutText({ name, text, consistent, witness, crossing }) {
     el("strong", {}, `${consistent ? "✓" : "✗"} ${name}`),
     el("span", { class: "cc-badge" }, consistent ? "consistent" : "inconsistent"),
     ...unbroken(` ${text}`),
-    witness ? ` Here ${witness} is received inside the cut, but sent outside it.` : null,
+    witness ? ` Here ${witness}.` : null,
     crossing.length ? el("span", { class: "cc-quiet" }, ` ${crossing.join("; ")}.`) : null,
   );
 }

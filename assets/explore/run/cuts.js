@@ -12,7 +12,7 @@ export class Cuts {
   constructor(events) {
     this.events = events;
     this.total = Array.from(events.total); // the frontier with everything inside
-    this.messages = messagesOf(events);
+    [this.messages, this.unsent] = messagesOf(events);
     this.arrivals = this.messages.map((_, number) => number).sort((one, other) => this.arrivesBefore(one, other));
   }
 
@@ -21,9 +21,14 @@ export class Cuts {
     return this.messages[one].received - this.messages[other].received || one - other;
   }
 
-  /** The messages that are received inside and sent outside, in the order of sending: they make a cut inconsistent. */
+  /**
+   * The messages that are received inside and not sent inside, in the order of sending: they make a cut inconsistent.
+   * They are sent outside, or a recovery has taken the sending back.
+   */
   violations(frontier) {
-    return this.messages.filter(({ source, target, sent, received }) => received <= frontier[target] && sent > frontier[source]);
+    const outside = this.messages.filter(({ source, target, sent, received }) => received <= frontier[target] && sent > frontier[source]);
+    const unsent = this.unsent.filter(({ target, received }) => received <= frontier[target]);
+    return unsent.length ? [...outside, ...unsent].sort((one, other) => one.id - other.id) : outside;
   }
 
   /** The messages that are sent inside and not received inside, nor lost, by channel number; in the order of receipt. */
@@ -52,11 +57,15 @@ export class Cuts {
     return inside;
   }
 
-  /** The smallest consistent cut around: the send of every message that is received inside joins it. */
+  /**
+   * The smallest consistent cut around: the send of every message that is received inside joins it. Null, where a
+   * recovery has taken one of them back.
+   */
   above(frontier) {
     const inside = frontier.map((count, lane) => (count ? this.lastPart(lane, count) : 0));
     for (let last = this.receipts.length - 1; last >= 0; last -= 1) {
       const { source, target, sent, received } = this.receipts[last];
+      if (received <= inside[target] && sent === NEVER) return null;
       if (received <= inside[target]) inside[source] = Math.max(inside[source], this.lastPart(source, sent));
     }
     return inside;
@@ -64,7 +73,7 @@ export class Cuts {
 
   /** The messages that are received, in the order of the receives: causes come before effects. */
   get receipts() {
-    this.received ??= this.messages.filter(({ received }) => received !== NEVER).sort((one, other) => one.receivedAt - other.receivedAt);
+    this.received ??= [...this.messages, ...this.unsent].filter(({ received }) => received !== NEVER).sort((one, other) => one.receivedAt - other.receivedAt);
     return this.received;
   }
 
@@ -133,6 +142,7 @@ export class Cuts {
   }
 }
 
+/** The messages of the run; and those that are received although a recovery has taken the sending back. */
 function messagesOf(events) {
   const { lane, kind, index, row, rows } = events;
   const found = [];
@@ -141,17 +151,16 @@ function messagesOf(events) {
   const copiesOf = new Map();
   for (const [copy, id] of Object.entries(events.columns.copies)) copiesOf.set(id, [...(copiesOf.get(id) ?? []), Number(copy)]);
   for (let at = 0; at < events.count; at += 1) {
-    if (events.isGone(at)) continue;
-    const id = events.message[at];
+    const [id, isUnsent] = [events.message[at], events.isGone(at)];
     if (kind[at] === SENT) {
       for (const own of [id, ...(copiesOf.get(id) ?? [])]) {
-        const message = { id: own, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isLost: lost.has(own), isAdrift: adrift.has(own) };
-        found.push(message);
+        const message = { id: own, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: isUnsent ? NEVER : index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isUnsent, isLost: lost.has(own), isAdrift: adrift.has(own) };
+        if (!isUnsent) found.push(message);
         byId.set(own, message);
       }
-    } else if (kind[at] === RECEIVED && byId.has(id)) {
+    } else if (kind[at] === RECEIVED && !isUnsent && byId.has(id)) {
       Object.assign(byId.get(id), { target: lane[at], received: index[at], receivedAt: at });
     }
   }
-  return found;
+  return [found, [...byId.values()].filter(({ isUnsent, receivedAt }) => isUnsent && receivedAt >= 0)];
 }
