@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from diagrams.elements import Recording
 from diagrams.lattice import Lattice
-from diagrams.lattice_words import predicate, snapshots, summary
+from diagrams.lattice_words import fault_name, predicate, snapshots, summary
 from diagrams.proof import Proof
 from diagrams.proof_picture import told as row_told
 from diagrams.scene import Scene
@@ -114,7 +114,7 @@ class _Run:
         yield from broken_rules(scene)
         yield from self._told_of_part()
         if frontier is not None:
-            yield self._shown_cut(dict(zip(scene.processes, frontier, strict=True)))
+            yield self._shown_cut(frontier)
         else:
             yield from self._snapshots()
         yield from self._recoveries()
@@ -259,10 +259,13 @@ class _Run:
         what = "not a consistent cut" if against else "a consistent cut"
         return what, _witness(self.scene, witness)
 
-    def _shown_cut(self, inside: Mapping[str, int]) -> str:
+    def _shown_cut(self, frontier: Sequence[int]) -> str:
         """The cut that somebody has put there."""
         scene, history = self.scene, self.scene.execution.history
-        positions = dict(zip(scene.processes, scene.shown_cut.positions, strict=True)) if scene.shown_cut else {}
+        inside = dict(zip(scene.processes, frontier, strict=False))
+        shown = scene.shown_cut
+        assert shown is not None  # it is drawn
+        positions = dict(zip(scene.processes, shown.positions, strict=True))
         sides = {name: self._side(positions[name]) for name in self.processes}
         (side, *others) = set(sides.values())
         if side and not others:
@@ -271,16 +274,18 @@ class _Run:
         labels = {name: history.of[name][inside[name] - 1].label for name in own if inside[name]}
         told = [f"{name} up to {labels[name]}" if name in labels else f"{name} without an event" for name in own]
         cut = listing(told) if len(told) <= MOST_TOLD else counted(sum(inside[name] for name in own), "event")
-        words = scene.whole_run.words
-        named = {
-            scene.captions[channel]: [words.label(scene.execution.flights[own]) for own in seen]
-            for channel, messages in history.in_channels(inside).items()
-            if (seen := [message for message in messages if self._is_seen(message)])
-        }
-        what, witness = self._verdict(inside)
-        what = "not consistent" if what.startswith("not") else "consistent"
+        named: dict[str, list[str]] = {}
+        for message in sorted(shown.crossing):
+            if self._is_seen(message):
+                flight = scene.execution.flights[message]
+                named.setdefault(scene.captions[flight.channel.name], []).append(scene.whole_run.words.label(flight))
+        witness = next((message for message in sorted(shown.offending) if self._is_seen(message)), None)
+        what = "consistent" if shown.consistent else "not consistent"
         partly = "a part of it lies outside these steps" if others else ""
-        return _sentence(f"The cut{f' of {cut}' if cut else ''} is {what}", partly, witness, _held(named))
+        names = [fault_name(scene, *place) for place in shown.faults]
+        faults = f", with {listing(names)}," if names else ""
+        about = f" of {cut}{faults}" if cut else ""
+        return _sentence(f"The cut{about} is {what}", partly, _witness(scene, witness), _held(named))
 
 
 def _on_show(scene: Scene) -> list[str]:
@@ -352,7 +357,8 @@ def _witness(scene: Scene, message: int | None) -> str:
         return ""
     told = scene.whole_run.words.message(scene.execution.flights[message])
     where = where_sent(is_unsent=message in scene.execution.history.unsent)
-    return f"{told} is received inside the cut, but {where}"
+    end = "received" if message in scene.execution.history.receives else "lost"
+    return f"{told} is {end} inside the cut, but {where}"
 
 
 def _lattice(lattice: Lattice, has_cut: bool) -> Iterator[str]:

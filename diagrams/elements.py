@@ -196,12 +196,14 @@ class StoryCut:
 class ShownCut:
     """A cut that somebody chose to draw: its point on each lane, between the last event inside and the first outside.
 
-    `offending` are the ids of the messages received inside and not sent inside, `crossing` of those in the channels.
+    `offending` are the ids of the messages received or lost inside and not sent inside, `crossing` of those in the
+    channels; `faults` are the places of the faults inside that tell it from others (none where no fault is said).
     """
 
     positions: tuple[float, ...]
     offending: frozenset[int]
     crossing: frozenset[int]
+    faults: tuple[tuple[int, int], ...] = ()
 
     @property
     def consistent(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from base64 import b64encode
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from sim.core.algorithm import SnapshotAlgorithm
@@ -57,10 +57,13 @@ from sim.core.model import (
     Event,
     label_of,
 )
+from sim.core.notation import SIGNS
+from sim.explain.actions import told_fault
 from sim.explain.rollbacks import why_gone
 from sim.explain.words import words_of
 from sim.run.execution import Execution
 from sim.run.rollbacks import taken_back
+from sim.theory.cut_names import CutNames
 
 
 def columns(execution: Execution, position: Callable[[Event], float], positions: Sequence[float]) -> dict[str, Any]:
@@ -72,8 +75,10 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     internal events carry, in words). `kinds` has an entry for each of KINDS: what rows of that kind are called, and
     more words by which people look for them; None where there are no such rows.
     `gone` holds, by number of the application event, the step from which on a recovery has taken it back, and why. The
-    others of a process are numbered from 1. `lost` holds the messages that are lost, `adrift` those of them that are
-    lost on their way. `copies` holds, by copy, the message of which it is one. `labels` holds, by number of the
+    others of a process are numbered from 1. `lost` holds the messages that are lost. `faults` holds the faults between
+    which cuts lie (sim/theory/cut_names.py), in their order: `lane` (None: on their way), `inside` (the events of its
+    process before it), `step`, `position`, `kind`, `sign`, `name`, `message` (which it loses or copies) and whether a
+    `state` is lost. `copies` holds, by copy, the message of which it is one. `labels` holds, by number of the
     application event, those labels that are more than process and index.
     `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
     `position` gives an event's, `positions` each step's.
@@ -103,7 +108,7 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
         "snapshots": snapshots,
         "bodies": bodies,
         "lost": sorted(number for number in execution.history.lost if number is not None),
-        "adrift": sorted(execution.order.adrift),
+        "faults": [_fault(execution, lane_of, position, *place) for place in CutNames(execution.order).faults],
         "gone": _gone(execution, events),
         "copies": dict(_copies(execution)),
         "labels": labels,
@@ -112,6 +117,24 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
             for number, event in enumerate(events)
             if position(event) != positions[event.step]
         },
+    }
+
+
+def _fault(
+    execution: Execution, lane_of: Mapping[str, int], position: Callable[[Event], float], line: int, number: int
+) -> dict[str, Any]:
+    order = execution.order
+    at, process = order.lines[line][number - 1], (*order.processes[line : line + 1], "")[0]
+    return {
+        "lane": lane_of.get(process),
+        "inside": at.inside,
+        "step": at.step,
+        "position": round(position(execution.events[at.row]), 4),
+        "kind": at.kind,
+        "sign": SIGNS[at.kind],
+        "name": told_fault(execution, at, process).name,
+        "message": at.message,
+        "state": at.kind in (CRASH, LEAVE),
     }
 
 

@@ -201,8 +201,9 @@ PROCESSES = Option(
     "on show)", "shown",
 )  # fmt: skip
 CUT = Option(
-    "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1 "
-    "(default: none)", "cut", is_seen=True,
+    "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1; "
+    "~ and numbers after it say which faults of the run are inside, such as 2.3.1~1 (default: none)",
+    "cut", is_seen=True,
 )  # fmt: skip
 DRAWING = replace(  # for a picture: one of diagrams/pictures.py
     menu(

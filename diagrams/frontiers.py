@@ -1,4 +1,8 @@
-"""A cut in letters: `P1=2,P2=3` (the events inside by process; of the others none) or `2.3.1` (of all in order)."""
+"""A cut in letters: `P1=2,P2=3` (the events inside by process; of the others none) or `2.3.1` (of all in order).
+
+After that may stand the faults inside, by their numbers in the run: `2.3.1~1.4`, or `2.3.1~` for none of those that
+need not be (sim/theory/cut_names.py).
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,46 @@ import re
 
 from sim.core.errors import InputError
 from sim.run.execution import Execution
+from sim.theory.cut_names import FAULTS, CutNames, Name
 
 NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-def frontier_in(execution: Execution, text: str) -> tuple[int, ...]:
-    """The number of events inside, by process in their order. Raises InputError for what is no cut of the run."""
+def frontier_in(execution: Execution, text: str) -> Name:
+    """The name of a cut: the events inside by process, and the faults where they are said.
+
+    Raises InputError for what is no cut of the run.
+    """
+    events, mark, faults = text.partition(FAULTS)
+    frontier = _events_in(execution, events)
+    return (*frontier, *_faults_in(execution, frontier, faults)) if mark else frontier
+
+
+def _faults_in(execution: Execution, frontier: Name, text: str) -> Name:
+    """Whether each fault of the run is inside. Raises InputError for one that cannot be, or that is none."""
+    names = CutNames(execution.order)
+    numbers = text.split(".") if text else []
+    most = len(names.faults)
+    for number in numbers:
+        if not NUMBER.fullmatch(number) or not 1 <= int(number) <= most:
+            raise InputError(
+                f"--cut {FAULTS}{number[:20]}: {execution.scenario.name} has {most} faults; after {FAULTS} give the "
+                "numbers of those inside, from 1 in the order of the run, such as ~1.2"
+            )
+    chosen = {int(number) for number in numbers}
+    found = names.name(names.cut((*frontier, *(int(number in chosen) for number in range(1, most + 1)))))
+    inside = found[len(frontier) :]
+    early = next((number for number in sorted(chosen) if not inside[number - 1]), None)
+    if early is not None:
+        raise InputError(
+            f"--cut {FAULTS}{early}: what has to come before this fault is outside the cut; take it away, or put more "
+            "events or faults inside"
+        )
+    return inside
+
+
+def _events_in(execution: Execution, text: str) -> tuple[int, ...]:
+    """The number of events inside, by process in their order. Raises InputError."""
     processes, name = execution.scenario.processes, execution.scenario.name
     inside = dict.fromkeys(processes, "0")
     if "=" in text:

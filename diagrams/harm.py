@@ -8,13 +8,14 @@ recorded it. They give way to a cut that somebody holds (`meta.unless_cut`).
 from __future__ import annotations
 
 from diagrams.arrows import shaft
-from diagrams.canvas import Canvas, Trace
+from diagrams.canvas import Canvas, Point, Trace
 from diagrams.cuts import MOST_CROSSES
 from diagrams.elements import Arrow, Span
 from diagrams.scene import Scene
 from sim.run.snapshots import Snapshot
 from sim.verify.harm import against, harms
 
+BESIDE = 0.15  # of the way of a message: where its band begins, if nobody has sent it any more
 WIDTH = 9  # pixels of a band
 
 
@@ -66,5 +67,13 @@ def _arrows(scene: Scene, messages: frozenset[int]) -> list[Arrow]:
 
 def _mark(canvas: Canvas, messages: frozenset[int], step: int, sign: str, meta: Trace, look: Trace) -> None:
     arrows = _arrows(canvas.scene, messages)
-    shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
+    shafts = [_band(canvas.scene, arrow) for arrow in arrows]
     canvas.add(shafts, [(step, None)] * len(arrows), sign, mode="lines", line=look, meta=meta)
+
+
+def _band(scene: Scene, arrow: Arrow) -> list[Point | None]:
+    """The ends of a band: beside the sending, where a recovery has taken that back, so that its pale dot is seen."""
+    start, end, gap = shaft(scene, arrow)
+    if start and end and arrow.id in scene.execution.history.unsent:
+        start = (start[0] + BESIDE * (end[0] - start[0]), start[1] + BESIDE * (end[1] - start[1]))
+    return [start, end, gap]

@@ -20,7 +20,7 @@ from diagrams.view import View
 from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
-from sim.core.model import COPIED
+from sim.run.as_of import as_of
 from sim.run.execution import once
 from sim.run.snapshots import Snapshot
 from sim.theory import lattice as theory
@@ -28,7 +28,6 @@ from sim.theory.lattice import Modality, TooManyCuts, frontiers
 from sim.theory.lattice_parts import around, between
 from sim.theory.positions import Cut, Order
 
-LOSS, COPY = "×", "+"  # after the numbers of a cut
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
 MOST_WRITTEN = 12  # processes of a cut that is written out
@@ -99,9 +98,12 @@ class Lattice:
         return {cut: number for number, cut in enumerate(self.cuts)}
 
     def written(self, cut: Cut) -> str:
-        """A cut as in a link (in a window of a log with its numbers), and a sign for each loss and copy inside."""
-        inside = self.order.environment(cut)
-        return written(self.events.numbers(cut)) + "".join(COPY if own.kind == COPIED else LOSS for own in inside)
+        """The events inside by process (in a window of a log with its numbers), with the signs of faults that matter.
+
+        They are those of a process after its last event inside, and those of losses and copies on their way.
+        """
+        own, on_their_way = self.events.names.signs(cut)
+        return written([f"{n}{signs}" for n, signs in zip(self.events.numbers(cut), own, strict=True)]) + on_their_way
 
     def state_at(self, step: int) -> Cut:
         """The cut of the run after `step`."""
@@ -113,8 +115,7 @@ class Lattice:
         if snapshot.began is not None:
             found.append(Mark(snapshot.id, rank, "begins", self.state_at(snapshot.began - 1)))
         if len(snapshot.local) == len(self.order.processes) and not snapshot.is_over:
-            cut = self.order.recorded({name: (own.inside, own.step) for name, own in snapshot.local.items()})
-            found.append(Mark(snapshot.id, rank, "recorded", cut))
+            found.append(Mark(snapshot.id, rank, "recorded", as_of(self.execution, snapshot).cut_in(self.order)))
         if snapshot.completed is not None:
             found.append(Mark(snapshot.id, rank, "ends", self.state_at(snapshot.completed)))
         return found
@@ -182,7 +183,7 @@ def _orders(events: WholeEvents) -> int | None:
         return None
 
 
-def written(cut: Sequence[int]) -> str:
+def written(cut: Sequence[int | str]) -> str:
     """A cut as in a link: the number of events inside, by process, as in 2.3.1; shortened where there are many."""
     return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 

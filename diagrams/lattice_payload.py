@@ -11,11 +11,11 @@ from diagrams.scene import Scene
 
 
 def lattice_payload(scene: Scene, step: int, text: str) -> dict[str, Any]:
-    """The figure, the cuts by the number of their node, words, and what a predicate (in `text`) does."""
+    """The figure, the names of the cuts by the number of their node, words, and what a predicate (in `text`) does."""
     lattice = Lattice(scene, step, text)
     return {
         "figure": figure(lattice),
-        "cuts": [lattice.order.inside(cut) for cut in lattice.cuts],
+        "cuts": [lattice.events.names.name(cut) for cut in lattice.cuts],
         "words": summary(lattice),
         "snapshots": snapshots(lattice),
         "predicate": predicate(lattice),

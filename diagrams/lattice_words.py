@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from diagrams.cut_counts import in_words
-from diagrams.lattice import COPY, LOSS, Lattice, Mark
+from diagrams.lattice import Lattice, Mark
+from diagrams.scene import Scene
+from sim.core.model import COPIED, CRASH, FENCED, JOIN, LEAVE, LOST, RESTART
+from sim.core.notation import SIGNS
+from sim.explain.actions import told_fault
 from sim.explain.words import counted
 from sim.theory.lattice import Modality
 from sim.theory.positions import Cut
 
+FAULT_WORDS = {
+    CRASH: "a crash", RESTART: "a restart", JOIN: "a process that joins", LEAVE: "a process that leaves",
+    LOST: "a message lost", FENCED: "a message fenced off", COPIED: "a message copied",
+}  # fmt: skip
 MOST_TOLD = 4  # snapshots
 MOST_NAMED = 6  # processes of a cut
 
@@ -43,9 +51,10 @@ def _part(lattice: Lattice) -> str:
 def _orders(lattice: Lattice) -> str:
     orders = lattice.orders
     told = "too many to count" if orders is None else in_words(orders)
-    more, order = "one event more", lattice.order
-    if len(order.lines) > len(order.processes):
-        more += f", or one message lost ({LOSS}) or copied ({COPY}) on its way"
+    own = lattice.order.lines
+    kinds = [kind for kind in FAULT_WORDS if any(at.kind == kind for line in own for at in line)]
+    *others, last = ["one event more", *(f"{FAULT_WORDS[kind]} ({SIGNS[kind]})" for kind in kinds)]
+    more = f"{', '.join(others)} or {last}" if others else last
     return (
         f"Each dot is a consistent cut, and a line up from it is {more}. Every way from the empty cut to the "
         f"full one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
@@ -103,13 +112,13 @@ def predicate(lattice: Lattice) -> dict[str, Any] | None:
 
 def _possibly(lattice: Lattice, found: Modality) -> dict[str, Any]:
     told = _held(lattice) if found.holds else "It holds at no consistent cut."
-    return {"holds": found.holds, "told": told, "cut": found.cut and lattice.order.inside(found.cut)}
+    return {"holds": found.holds, "told": told, "cut": found.cut and lattice.events.names.name(found.cut)}
 
 
 def _definitely(lattice: Lattice, found: Modality) -> dict[str, Any]:
     avoided = "The dashed way goes up and meets no cut at which it holds."
     met = "Every way up meets a cut at which it holds."
-    avoiding = [lattice.order.inside(cut) for cut in found.avoiding]
+    avoiding = [lattice.events.names.name(cut) for cut in found.avoiding]
     return {"holds": found.holds, "told": met if found.holds else avoided, "avoiding": avoiding}
 
 
@@ -127,10 +136,19 @@ def mark_name(lattice: Lattice, mark: Mark) -> str:
 
 
 def cut_in_words(lattice: Lattice, cut: Cut) -> str:
-    """The last event of each process inside: `P1 up to B, P2 up to H, P3 nothing`."""
+    """The last event of each process inside, and the faults that matter: `P1 up to B, P2 nothing, the crash of P2`."""
     of, frontier = lattice.execution.history.of, lattice.order.inside(cut)
     told = [
         f"{name} up to {of[name][inside - 1].label}" if inside else f"{name} nothing"
         for name, inside in zip(lattice.order.processes[:MOST_NAMED], frontier, strict=False)
     ]
-    return ", ".join([*told, "…"] if len(frontier) > MOST_NAMED else told)
+    faults = [fault_name(lattice.scene, line, number) for line, number in lattice.events.names.that_matter(cut)]
+    more = ["…"] if max(len(frontier), len(faults)) > MOST_NAMED else []
+    return ", ".join([*told, *faults[:MOST_NAMED], *more])
+
+
+def fault_name(scene: Scene, line: int, number: int) -> str:
+    """`the crash of P2`."""
+    order = scene.whole_run.whole_events.order
+    process = (*order.processes[line : line + 1], "")[0]
+    return told_fault(scene.execution, order.lines[line][number - 1], process).name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -24,6 +25,8 @@ from sim.core.model import (
 )
 from sim.run.cut_states import CutStates, states_at_cuts
 from sim.run.execution import Execution, once
+from sim.theory.cut_names import CutNames
+from sim.theory.positions import ACTS
 
 # The kinds of event that may change where something is.
 _MOVING = APPLICATION_KINDS | {CRASH, RESTART, JOIN, LEAVE, LOST, COPIED, RESTORE, PUT_BACK}
@@ -34,8 +37,9 @@ Timeline = list[list[Any]]
 def conserved(execution: Execution) -> list[dict[str, Any]]:
     """Per conserved good its `unit` and `total`, and how much of it is where.
 
-    `processes` has, for each process in its order, the amounts after its last position with 0, 1, 2, ... events inside;
-    `messages` the amount in each application message, in the order of sending: of those that no recovery takes back.
+    `processes` has, for each process in its order, the amounts after 0, 1, 2, ... events, before the faults that follow
+    them; `faults` for each fault of the run (sim/theory/cut_names.py) the amount of its process after it (None: it is
+    of none); `messages` the amount in each application message by its id: of those that no recovery takes back.
     """
     workload = execution.engine.workload
     held = [workload.measure(workload.initial(name)) for name in execution.engine.processes]
@@ -46,19 +50,28 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
     local = []
     for name, line in in_time(zip(execution.scenario.processes, states.order.lines, strict=False), every=1):
         own, events = [states.measure(state) for state in states.local[name]], line[-1].inside if line else 0
-        last = (bisect_right(line, count, key=lambda position: position.inside) for count in range(events + 1))
-        local.append([own[positions] for positions in last])
+        acts = [0, *(number for number, at in enumerate(line, start=1) if at.kind == ACTS)]
+        inside = [line[number - 1].inside if number else 0 for number in acts]
+        local.append([own[acts[bisect_right(inside, count) - 1]] for count in range(events + 1)])
+    faults = [_after(states, *place) for place in CutNames(states.order).faults]
     flights = (execution.flights[message] for message in in_time(execution.history.sends))
-    bodies = [workload.measure_body(flight.body) for flight in flights]
+    bodies = {flight.id: workload.measure_body(flight.body) for flight in flights}
     return [
         {
             "unit": good,
             "total": sum(own.get(good, 0) for own in held),
             "processes": [[weight.get(good, 0) for weight in own] for own in local],
-            "messages": [body.get(good, 0) for body in bodies],
+            "faults": [None if own is None else own.get(good, 0) for own in faults],
+            "messages": {message: body.get(good, 0) for message, body in bodies.items()},
         }
         for good in goods
     ]
+
+
+def _after(states: CutStates, line: int, number: int) -> Mapping[str, int] | None:
+    """What a process holds after a fault on its line; None: the fault is on no line of a process."""
+    name = (*states.order.processes[line : line + 1], None)[0]
+    return None if name is None else states.measure(states.state(name, number))
 
 
 @once

@@ -21,10 +21,12 @@ from sim.explain.choices import all_choices
 from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
 from sim.explain.standstills import stood_still
 from sim.explain.verdicts import recovery_words, verdict_words
+from sim.run.as_of import as_of
 from sim.run.execution import Execution, once
 from sim.run.recovery import down_at_the_end, recoveries_of
 from sim.run.rollbacks import events_inside, is_inside
 from sim.run.snapshots import Snapshot, first_recordings, start_steps
+from sim.theory.cut_names import CutNames, Name
 from sim.verify.checks import Verdict, verdicts_of
 
 MOST_REASONS = 30
@@ -115,7 +117,8 @@ def _facts(scene: Scene, snapshot: Snapshot) -> str:
 def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
     """The right answers, with reasons, for somebody who predicts the record: by process and by channel.
 
-    `members` take part. `over` holds, of a snapshot in a life that is over, the events inside by process, as their
+    `members` take part. `cut` is the name of the cut at which the snapshot is right, if it is (None: there is no cut of
+    all processes). `over` holds, of a snapshot in a life that is over, the events inside by process, as their
     numbers among those of the run; no cut has them. `channels` lists the ids of recorded messages; a channel that
     carried no message is left out.
     """
@@ -124,6 +127,7 @@ def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dic
     return {
         "members": list(snapshot.members),
         "inside": {name: None if snapshot.is_over else snapshot.frontier.get(name) for name in scene.processes},
+        "cut": _cut(scene, snapshot),
         "over": _inside_then(scene, snapshot) if snapshot.is_over else None,
         "channels": {name: [message.id for message in snapshot.recorded_in(name)] for name in carried},
         "record_steps": recorded_at,
@@ -131,6 +135,13 @@ def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dic
         "why_process": {name: why_state(execution, snapshot, name) for name in in_time(scene.processes)},
         "why_channel": {name: why_channel(execution, snapshot, name) for name in in_time(carried)},
     }
+
+
+def _cut(scene: Scene, snapshot: Snapshot) -> Name | None:
+    execution = scene.execution
+    if snapshot.is_over or any(name not in snapshot.local for name in scene.processes):
+        return None
+    return CutNames(execution.order).name(as_of(execution, snapshot).cut_in(execution.order))
 
 
 def _inside_then(scene: Scene, snapshot: Snapshot) -> dict[str, list[int]]:

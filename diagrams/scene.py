@@ -24,6 +24,7 @@ from diagrams.elements import Arrow, BackTo, Cut, Decision, Dot, Ghost, Moment, 
 from diagrams.event_columns import columns
 from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
+from diagrams.shown_cut import BEYOND, between, shown_cut
 from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
@@ -71,7 +72,6 @@ LEAST_SHARE = 0.15  # of the way between two lanes: a message is seen to be lost
 _FAILED = {RESENT: "lost, sent again", DROPPED: "copy dropped"}
 LONG_RUN = 6  # internal events in a row that are drawn as one
 ON_ITS_WAY = "on its way"
-BEYOND = 0.045  # of the run: how far a cut lies before the first event of a process, or after its last one
 
 
 class WholeRun:
@@ -207,9 +207,9 @@ class Scene:
         return Scene(self.whole_run, self.first, self.until, self.original, self.expanded, arrangement)
 
     def cut_at(self, frontier: Sequence[int]) -> Scene:
-        """The same scene with a cut drawn in it: the number of events inside, by process in their order."""
+        """The same scene with a cut drawn in it: the events inside by process, and perhaps the faults (Name)."""
         scene = copy(self)
-        scene.shown_cut = _shown_cut(self.whole_run, frontier)
+        scene.shown_cut = shown_cut(self.whole_run, frontier)
         return scene
 
     def beside(self, lane: int, hidden: int) -> int:
@@ -647,7 +647,7 @@ def _line_of_recovery(whole_run: WholeRun, rank: int, snapshot: Snapshot, recove
     """
     name = f"{LINE.lower()} of {snapshot.id}" if len(whole_run.snapshots) > 1 else LINE.lower()
     line = recovery.line
-    positions = {process: _between(whole_run, process, count) for process, count in line.items()}
+    positions = {process: between(whole_run, process, count) for process, count in line.items()}
     back = line.keys() - {*recovery.kept}
     for row in reversed(whole_run.execution.events):
         is_of_line = row.process in back and row.index == line[row.process]
@@ -684,26 +684,3 @@ def _story_cuts(whole_run: WholeRun) -> list[StoryCut]:
         told = decides and f"the message {decides} is received inside the cut, but {where}"
         cuts.append(StoryCut(named.name, named.text, inside, witness is None, told, crossing))
     return cuts
-
-
-def _shown_cut(whole_run: WholeRun, frontier: Sequence[int]) -> ShownCut:
-    history = whole_run.execution.history
-    inside = dict(zip(whole_run.processes, frontier, strict=True))
-    points = tuple(_between(whole_run, name, count) for name, count in inside.items())
-    crossing = (message for messages in history.in_channels(inside).values() for message in messages)
-    return ShownCut(points, frozenset(history.violations(inside)), frozenset(crossing))
-
-
-def _between(whole_run: WholeRun, process: str, inside: int) -> float:
-    """Half way from the last event inside to the first one outside; a little beyond all events of the process.
-
-    The page puts its handles there too (assets/explore/run/cut_stops.js).
-    """
-    events, positions = whole_run.execution.history.of[process], whole_run.positions[1:]
-    low, high = min(positions, default=0.0), max(positions, default=1.0)
-    before = whole_run.position(events[inside - 1]) if inside else None
-    after = whole_run.position(events[inside]) if inside < len(events) else None
-    if before is not None and after is not None:
-        return (before + after) / 2
-    room = (high - low or 1.0) * BEYOND
-    return before + room if before is not None else after - room if after is not None else low

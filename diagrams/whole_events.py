@@ -14,6 +14,7 @@ from diagrams.log_predicates import LogPredicates
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution
 from sim.run.predicates import Predicates
+from sim.theory.cut_names import CutNames
 from sim.theory.positions import Cut, Order
 
 
@@ -35,10 +36,15 @@ class WholeEvents:
             together=lambda event: numbers[event.process][(event.index or 0) - 1],
         )
 
-    def cut(self, frontier: Sequence[int]) -> Cut | None:
-        """The last cut with so many events of the scene inside; None where it divides a position."""
-        found = self.order.at(frontier)
-        return found if self.order.inside(found) == tuple(frontier) else None
+    @cached_property
+    def names(self) -> CutNames:
+        """What names the cuts."""
+        return CutNames(self.order)
+
+    def cut(self, name: Sequence[int]) -> Cut | None:
+        """The cut with a name, whose events are those of the scene; None where it divides a position."""
+        found = self.names.cut(name)
+        return found if self.order.inside(found) == tuple(name[: len(self.order.processes)]) else None
 
     def numbers(self, cut: Cut) -> tuple[int, ...]:
         """The events inside as a link has them: in a window of a log, with the log's numbers."""

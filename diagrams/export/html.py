@@ -24,6 +24,7 @@ from diagrams.payload import payload
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
+from sim.theory.cut_names import FAULTS
 
 TITLE = "Stand-alone web page"
 FOR = "For students, without any network: a page in which they step through the run, ask and predict."
@@ -87,8 +88,9 @@ def _shown(scene: Scene, view: View) -> dict[str, str]:
     told = {key: view.options[option.name] for key, option in IN_LINKS.items() if view.options.get(option.name)}
     if "cut" not in told:
         return {key: str(value) for key, value in told.items()}
-    frontier, log = frontier_in(scene.execution, str(told["cut"])), scene.whole_run.log
-    cut = ".".join(map(str, log.in_numbers(frontier) if log else frontier))
+    events, log = frontier_in(scene.execution, str(told["cut"]))[: len(scene.processes)], scene.whole_run.log
+    _, mark, faults = str(told["cut"]).partition(FAULTS)
+    cut = ".".join(map(str, log.in_numbers(events) if log else events)) + mark + faults
     return {"tab": "cut", **{key: str(value) for key, value in told.items()}, "cut": cut}
 
 

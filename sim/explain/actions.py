@@ -12,7 +12,7 @@ from sim.explain.rollbacks import sentences_of_recovery
 from sim.explain.words import Words, words_of
 from sim.run.execution import Execution
 from sim.theory.interchange import ColouredAction, Forbidden
-from sim.theory.positions import ACTS
+from sim.theory.positions import ACTS, Position
 
 _NAMES = {
     CRASH: "the crash of {process}", RESTART: "the restart of {process}", JOIN: "the joining of {process}",
@@ -38,22 +38,27 @@ def told(execution: Execution, action: ColouredAction) -> Told:
         events = execution.history.of[action.process][action.first - 1 : action.last]
         sentences = map(narrator_of(execution).application_event, events)
         return Told(events[0].label or "", events[0].label or "", " ".join(sentences))
-    row, words = execution.events[action.row], words_of(execution)
-    sentences_of = sentences_of_recovery if action.kind == FENCED else sentences_of_faults
+    line, number = action.place
+    return told_fault(execution, execution.order.lines[line][number - 1], action.process)
+
+
+def told_fault(execution: Execution, fault: Position, process: str) -> Told:
+    """A fault in words, on the line of a process ("": on its way)."""
+    row, words = execution.events[fault.row], words_of(execution)
+    sentences_of = sentences_of_recovery if fault.kind == FENCED else sentences_of_faults
     sentence = " ".join(sentences_of(execution, [row]))
-    if action.message is None:
-        name = _NAMES[action.kind].format(process=action.process)
-        return Told(f"{action.process}{SIGNS[action.kind]}", name, sentence)
-    what = _message(execution, words, action.message, is_copied=action.kind == COPIED)
-    at = f" at {action.process}" if action.process else ""
-    return Told(_label(execution, words, action), f"{_NAMES[action.kind].format(message=what)}{at}", sentence)
+    if fault.message is None:
+        return Told(f"{process}{SIGNS[fault.kind]}", _NAMES[fault.kind].format(process=process), sentence)
+    what = _message(execution, words, fault.message, is_copied=fault.kind == COPIED)
+    at = f" at {process}" if process else ""
+    return Told(_label(execution, words, fault), f"{_NAMES[fault.kind].format(message=what)}{at}", sentence)
 
 
-def _label(execution: Execution, words: Words, action: ColouredAction) -> str:
+def _label(execution: Execution, words: Words, fault: Position) -> str:
     """`×20`, `+20`; `×+20` where the copy is lost."""
-    flight = execution.flights[action.message or 0]
+    flight = execution.flights[fault.message or 0]
     copy = SIGNS[COPIED] if flight.copied is not None else ""
-    return (SIGNS[action.kind] if action.kind != COPIED else "") + copy + words.label(flight._replace(copied=None))
+    return (SIGNS[fault.kind] if fault.kind != COPIED else "") + copy + words.label(flight._replace(copied=None))
 
 
 def _message(execution: Execution, words: Words, message: int, *, is_copied: bool = False) -> str:

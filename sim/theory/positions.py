@@ -250,12 +250,6 @@ class Order:
             if all(_is_within(self.clocks[line][0], placed) for line in lines if placed[line]):
                 yield placed
 
-    @property
-    def adrift(self) -> list[int]:
-        """The messages that are lost on their way."""
-        own = (line[0] for line in self.lines[len(self.processes) :])
-        return [at.message for at in own if at.message is not None and at.kind != COPIED]
-
     def environment(self, cut: Cut) -> list[Position]:
         """The losses and copies on their way that are inside."""
         count = len(self.processes)

@@ -19,10 +19,12 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from diagrams.browser import EXPLORE
+from diagrams.frontiers import frontier_in
+from diagrams.lattice import Lattice
 from diagrams.payload import payload
 from diagrams.scene import compose
 from sim.core.algorithm import ALGORITHMS
-from sim.core.model import APPLICATION_KINDS, Channel, MessageReference
+from sim.core.model import APPLICATION_KINDS, COPIED, CRASH, LEAVE, Channel, MessageReference
 from sim.document import library
 from sim.edit.edits import apply_edit
 from sim.run.cut_states import states_at_cuts
@@ -30,7 +32,9 @@ from sim.run.execution import Execution, Flight, run
 from sim.run.fifo import due
 from sim.run.references import references
 from sim.theory.causality import History
+from sim.theory.cut_names import CutNames
 from sim.theory.lattice import lattice, top
+from sim.theory.positions import Cut, is_inside
 from tests.javascript import IN_BOTH
 from tests.reference.generator import executions
 from tests.sim.rule_books import Barrier
@@ -150,7 +154,7 @@ CUTS = """({ Cuts, Events, stopsOf }, asked) => asked.map(([scene, frontier, ste
     const stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
     return {
         violations: ids(cuts.violations(frontier)),
-        channels: Object.fromEntries(channels),
+        channels: Object.fromEntries(channels.map(([name, own]) => [name, own.toSorted((one, other) => one - other)])),
         below: cuts.below(frontier),
         above: cuts.above(frontier),
         now: cuts.atStep(step),
@@ -186,15 +190,17 @@ def test_cuts(run_module: Callable[..., Any]) -> None:
     for (execution, frontier, step), told in zip(asked, answers, strict=True):
         history = execution.history
         inside = dict(zip(history.processes, frontier, strict=True))
-        assert told["violations"] == history.violations(inside)
-        assert told["channels"] == history.in_channels(inside)
-        assert told["below"] == list(history.consistent_below(inside).values())
+        order = execution.order
+        cut = order.at(frontier)
+        assert told["violations"] == sorted({*history.violations(inside), *order.orphans(cut)})
+        found = {name: order.in_channel(name, cut) for name in order.ways}
+        assert told["channels"] == {name: sorted(own) for name, own in found.items() if own}
+        assert told["below"][: len(frontier)] == list(history.consistent_below(inside).values())
         above = history.consistent_above(inside)
-        assert told["above"] == (above and list(above.values()))
-        assert told["now"] == [sum(event.step <= step for event in own) for own in history.of.values()]
-        processes, channels = states_at_cuts(execution).amounts(execution.order.at(frontier))
-        for unit, found in told["amounts"]:
-            assert found == {"inProcesses": processes[unit], "inChannels": channels[unit]}
+        assert (told["above"] or [])[: len(frontier)] == list((above or {}).values())
+        now = [sum(event.step <= step for event in own) for own in history.of.values()]
+        assert told["now"][: len(frontier)] == now
+        _same_amounts(execution, cut, told["amounts"])
         assert told["read"] == frontier
         shown = compose(execution).cut_at(frontier).shown_cut
         assert shown is not None and told["positions"] == pytest.approx(shown.positions, abs=1e-3)
@@ -208,8 +214,7 @@ def test_cuts(run_module: Callable[..., Any]) -> None:
 NEAREST = """({ Cuts, Events }, asked) => asked.map(([scene, frontier]) => {
     const cuts = new Cuts(new Events(scene));
     const held = cuts.read(cuts.written(frontier));
-    const adrift = cuts.perhapsLost(held).map(({ id }) => id);
-    return { held, below: cuts.below(held), above: cuts.above(held), adrift };
+    return { held, below: cuts.below(held), above: cuts.above(held) };
 })"""
 
 
@@ -227,11 +232,75 @@ def test_cuts_lie_between_steps_where_any_features_meet(run_module: Callable[...
         below = [own for own in consistent if all(map(le, own, held))]
         above = [own for own in consistent if all(map(ge, own, held))]
         assert told["held"] == list(held)
-        assert told["below"] == [max(own) for own in zip(*below, strict=True)]
-        assert told["above"] == [min(own) for own in zip(*above, strict=True)]
-        flights = (execution.flights[message] for message in order.adrift)
-        sent = dict(zip(order.processes, held, strict=True))
-        assert told["adrift"] == [own.id for own in flights if (own.send.index or 0) <= sent[own.send.process]]
+        count, names = len(held), CutNames(order)
+        assert told["below"][:count] == [max(own) for own in zip(*below, strict=True)]
+        assert told["above"][:count] == [min(own) for own in zip(*above, strict=True)]
+        assert all(order.is_consistent(names.cut(told[near])) for near in ("below", "above"))
+
+
+PLACED = """({ Cuts, Events }, asked) => asked.map(([scene, names]) => {
+    const cuts = new Cuts(new Events(scene));
+    return names.map((name) => ({
+        placed: cuts.placed(name),
+        written: cuts.written(name),
+        read: cuts.read(cuts.written(name)),
+        signed: cuts.signed(name),
+        violations: cuts.violations(name).length,
+        channels: [...cuts.inChannels(name).values()].flat().map(({ id }) => id).sort((one, other) => one - other),
+        amounts: scene.conserved.map((good) => [good.unit, cuts.amounts(good, name)]),
+    }));
+})"""
+
+
+@pytest.mark.slow
+def test_cuts_that_differ_in_faults_alone(run_module: Callable[..., Any]) -> None:
+    """Names, signs, channels and amounts at the cuts of the lattice, whatever is lost, copied or down there."""
+    draw = random.Random(7)
+    runs = [own.execution for own in executions(900, 60) if own.execution is not None]
+    runs += [run(library.load(name)) for name in ("lost_and_copied", "crash", "joins")]
+    cuts = [draw.sample(own, min(len(own), 40)) for own in (sorted(lattice(each.order)) for each in runs)]
+    names = [CutNames(each.order) for each in runs]
+    given = [
+        [scene_of(each), [own.name(cut) for cut in some]] for each, own, some in zip(runs, names, cuts, strict=True)
+    ]
+    matter = unlike = 0
+    for execution, own, some, answers in zip(runs, names, cuts, run_module(PLACED, CUT_MODULES, given), strict=True):
+        drawing = Lattice(compose(execution), 0)
+        for cut, told in zip(some, answers, strict=True):
+            name, order = own.name(cut), execution.order
+            assert own.cut(name) == cut and told["placed"] == list(name) and not told["violations"]
+            assert told["written"] == own.written(cut) and frontier_in(execution, told["written"])[: len(name)] == (
+                name if "~" in told["written"] else order.inside(cut)
+            )
+            assert own.cut(told["read"]) == cut and told["signed"] == drawing.written(cut)
+            assert told["channels"] == sorted(
+                message for channel in order.ways for message in order.in_channel(channel, cut)
+            )
+            _same_amounts(execution, cut, told["amounts"])
+            matter += bool(own.that_matter(cut))
+            unlike += not own.is_latest(cut)
+    assert matter > 50 and unlike > 50
+
+
+def _same_amounts(execution: Execution, cut: Cut, told: list[list[Any]]) -> None:
+    """What is found, lost and copied of each good."""
+    order, workload = execution.order, execution.engine.workload
+    processes, channels = states_at_cuts(execution).amounts(cut)
+    names = CutNames(order)
+    inside = [order.lines[line][number - 1] for line, number in names.faults if is_inside((line, number), cut)]
+    for unit, found in told:
+        lost, copied = (
+            sum(
+                workload.measure_body(execution.flights[at.message or 0].body).get(unit, 0)
+                for at in inside
+                if at.message is not None and (at.kind == COPIED) == is_copy
+            )
+            for is_copy in (False, True)
+        )
+        assert found == {
+            "inProcesses": processes[unit], "inChannels": channels[unit], "lost": lost, "copied": copied,
+            "isStateLost": any(at.kind in (CRASH, LEAVE) for at in inside),
+        }  # fmt: skip
 
 
 READING = """({ Cuts, Events }, scene, texts) => {

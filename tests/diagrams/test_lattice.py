@@ -16,7 +16,7 @@ from diagrams.lattice import Lattice, ask
 from diagrams.lattice_figure import figure, strokes
 from diagrams.lattice_layout import apart, places
 from diagrams.lattice_payload import lattice_payload, whole_lattice
-from diagrams.lattice_words import snapshots, summary
+from diagrams.lattice_words import cut_in_words, snapshots, summary
 from diagrams.scene import compose
 from sim.document import library
 from sim.document.scenario import Scenario
@@ -101,8 +101,18 @@ def test_a_cut_that_markers_overtaken_by_k_have_spoiled_is_not_in_the_lattice() 
 def test_losses_and_copies_on_their_way_are_signs_after_the_numbers_of_a_cut() -> None:
     lattice = of("lost_and_copied")
     assert {"1.1", "1.1+", "1.1×", "1.1+×"} <= {lattice.written(cut) for cut in lattice.cuts}
-    assert snapshots(lattice)[0].startswith("S1 recorded 1.2+. ")
-    assert "or one message lost (×) or copied (+) on its way" in summary(lattice)[1]
+    assert snapshots(lattice)[0].startswith("S1 recorded 1.2+×. ")
+    assert "is one event more, a message lost (×) or a message copied (+)." in summary(lattice)[1]
+
+
+def test_what_happens_to_a_process_is_a_sign_after_its_number() -> None:
+    """P2 crashes, what comes to it is lost, and it starts again; then it goes on."""
+    lattice = of("crash")
+    written = [lattice.written(cut) for cut in lattice.cuts]
+    assert {"2.0.1", "2.0†.1", "2.0†×.1", "2.0†×↑.1", "2.1.1"} <= {*written} and len({*written}) == len(written)
+    told = {lattice.written(cut): cut_in_words(lattice, cut) for cut in lattice.cuts}
+    assert told["2.0†.1"] == "P1 up to B, P2 nothing, P3 up to A', the crash of P2"
+    assert "one event more, a crash (†), a restart (↑) or a message lost (×)." in summary(lattice)[1]
 
 
 def test_a_snapshot_that_is_not_done_says_so() -> None:

@@ -32,7 +32,7 @@ def middle(node: Any) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def dot(page: Any, cut: list[int]) -> tuple[float, float]:
+def dot(page: Any, cut: list[int | str]) -> tuple[float, float]:
     """Where the dot of a cut lies on the screen."""
     place: list[float] = page.evaluate(
         """cut => {
@@ -114,3 +114,25 @@ def test_export_begins_with_the_lattice(lattice: ExplorerPage) -> None:
     assert "31 of 96 cuts" in download.value.path().read_text()
     page.get_by_label("Drawing").select_option("space-time")
     expect(page.get_by_label("Predicate that the lattice is asked")).to_be_hidden()
+
+
+def test_dots_that_differ_in_a_loss_or_a_copy_alone_are_held_as_themselves(tab: ExplorerPage) -> None:
+    """A click, the link that it makes, and the meter of that cut; a link of events alone opens as it always did."""
+    tab.open("?scenario=lost_and_copied&tab=lattice&cut=1.2")
+    page = tab.page
+    page.wait_for_selector(DRAWN)
+    held = page.locator(".cc-lattice > .cc-lattice-held")
+    expect(said(page)).to_have_text("the cut in the diagram: 1.2+")  # P2 has received the copied message
+    for sign, name in (("×", r"cut=1\.2(~|%7E)1\.2"), ("", r"cut=1\.2(&|$)")):
+        page.mouse.click(*dot(page, [1, f"2+{sign}"]))
+        expect(said(page)).to_have_text(f"the cut in the diagram: 1.2+{sign}")
+        expect(page).to_have_url(re.compile(name))
+        assert middle(held) == pytest.approx(dot(page, [1, f"2+{sign}"]), abs=1.5)
+    page.mouse.click(*dot(page, [1, "2+×"]))
+    page.wait_for_function("() => decodeURIComponent(location.search).includes('cut=1.2~1.2')")
+    page.reload()
+    tab.tab("Cut")
+    meter = page.locator("[data-view=cut] .cc-meter")
+    expect(meter).to_contain_text("conserved ✓")
+    expect(meter).to_contain_text("980 in processes + 30 in channels + 20 lost − 30 copied = 1000")
+    expect(page.locator(".cc-cut-faults")).to_have_text("+ the copying of 30× the loss of 20")

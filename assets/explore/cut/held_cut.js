@@ -15,8 +15,8 @@ const MOST_CURVED = 30; // lanes between which the line is a curve
 const CURVE = 24; // parts of the line between two lanes, to see whether it would cross a message
 
 /**
- * The explorer has one, as `explorer.cut`. `frontier` is the cut: the number of events inside, by lane. `set` moves it,
- * and parts hear of it by `cutMoved(frontier)`. It is on show while the tab Cut or Lattice is open, or one of the
+ * The explorer has one, as `explorer.cut`. `frontier` is the cut: the number of events inside, by lane, and perhaps the
+ * faults (run/cuts.js); a handle that is moved leaves only the events. `set` moves it, and parts hear of it by `cutMoved(frontier)`. It is on show while the tab Cut or Lattice is open, or one of the
  * story's cuts is chosen in the Story tab. What `visit.shown.cut` says lasts: a link, the tab's memory and Back keep it.
  */
 export class HeldCut extends CutHandles {
@@ -60,8 +60,8 @@ export class HeldCut extends CutHandles {
 
   firstAt(step) {
     const { scene } = this;
-    const own = scene.snapshots.find(({ truth }) => scene.processes.every((name) => truth.inside[name] != null));
-    return own ? scene.processes.map((name) => own.truth.inside[name]) : this.cuts.atStep(step);
+    const own = scene.snapshots.find(({ truth }) => truth.cut);
+    return own ? own.truth.cut : this.cuts.atStep(step);
   }
 
   /** Whether it is on show: never while somebody predicts, since its verdict would tell. */
@@ -120,8 +120,8 @@ export class HeldCut extends CutHandles {
 
   show(scene) {
     this.dragged = null;
-    const { visit } = this.explorer;
-    if (visit.cut != null && String(scene.cuts[visit.cut]?.frontier) !== String(this.frontier)) visit.cut = null; // an edit changed it
+    const { explorer: { visit }, frontier } = this;
+    if (visit.cut != null && String(scene.cuts[visit.cut]?.frontier) !== String(this.cuts.eventsOf(frontier))) visit.cut = null; // an edit changed it
     this.refresh();
   }
 
@@ -150,12 +150,26 @@ export class HeldCut extends CutHandles {
     return Math.max(this.stops[lane].findLastIndex(({ count }) => count <= inside), 0);
   }
 
+  /** A cut that says which faults are inside lies between them. */
+  positionOf(lane) {
+    const [position, stop, { frontier, cuts }] = [super.positionOf(lane), this.stopOf(lane), this];
+    const own = cuts.faults.flatMap((fault, number) => (fault.lane === lane && fault.inside === frontier[lane] ? [[cuts.faultsIn(frontier)[number], fault.position]] : []));
+    if (this.dragged || frontier.length === cuts.total.length || !own.length || this.stops[lane][stop].count !== frontier[lane]) return position;
+    const of = (isInside) => own.flatMap(([inside, at]) => (Boolean(inside) === isInside ? [at] : []));
+    const [before, after] = [this.stops[lane][stop].at, this.stops[lane][stop + 1]?.at];
+    const low = Math.max(...of(true), before ?? -Infinity);
+    const high = Math.min(...of(false), after ?? Infinity);
+    if (Number.isFinite(low) && Number.isFinite(high)) return (low + high) / 2;
+    const room = Math.abs(position - (before ?? after ?? position));
+    return Number.isFinite(low) ? low + room : high - room;
+  }
+
   moveTo(lane, stop) {
     this.place(lane, stop, Boolean(this.dragged));
   }
 
   place(lane, stop, isPassing = false) {
-    const frontier = [...this.frontier];
+    const frontier = this.cuts.eventsOf(this.frontier);
     frontier[lane] = this.stops[lane][stop].count;
     const { explorer } = this;
     if (explorer.visit.tab === "story") explorer.openTab("cut"); // it is no longer the story's

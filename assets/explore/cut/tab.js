@@ -15,6 +15,7 @@ export class CutView {
     this.channels = el("ul", { class: "cc-channels" });
     this.others = el("p", { class: "cc-rest" });
     this.amounts = el("div", {});
+    this.faults = el("div", {});
     this.inside = el("dl", { class: "cc-states" });
     this.counts = el("p", { class: "cc-facts" });
     node.append(
@@ -28,6 +29,7 @@ export class CutView {
       this.amounts,
       el("h4", {}, "Events inside"),
       this.inside,
+      this.faults,
       this.counts,
     );
   }
@@ -56,11 +58,11 @@ export class CutView {
     const button = (text, to, title) => el("button", { type: "button", title, onclick: () => held.set(to()) }, text);
     this.asNow = button(`As after step ${this.explorer.shownStep()}`, () => held.cuts.atStep(this.explorer.shownStep()), "All that has happened by then");
     this.above = button("Least consistent above", () => held.cuts.above(held.frontier));
-    const complete = scene.snapshots.filter(({ truth }) => scene.processes.every((name) => truth.inside[name] != null));
+    const complete = scene.snapshots.filter(({ truth }) => truth.cut);
     this.moves.replaceChildren(
       button("Greatest consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
       this.above,
-      ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => scene.processes.map((name) => truth.inside[name]), `What the snapshot ${id} has recorded`)),
+      ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => truth.cut, `What the snapshot ${id} has recorded`)),
       this.asNow,
     );
   }
@@ -76,9 +78,10 @@ export class CutView {
     this.showWhy(violations);
     this.above.disabled = cuts.above(frontier) == null;
     this.above.title = this.above.disabled ? "There is none: a recovery has taken back what was sent to this cut" : "The least consistent cut around this one";
-    this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier), cuts.perhapsLost(frontier));
+    this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier), (message) => cuts.isPerhapsLost(message, frontier));
     this.showAmounts(frontier);
     this.showInside(frontier);
+    this.showFaults(cuts.faultsThatMatter(frontier));
   }
 
   showWhy(violations) {
@@ -92,6 +95,7 @@ export class CutView {
   /** "H→D is received at D inside the cut, sent at H outside it." */
   offence(message) {
     const { events } = this.explorer;
+    if (message.receivedAt < 0) return `${quoted(this.nameOf(message))}: lost inside the cut as it came, sent at ${quoted(events.label(message.sentAt))} outside it.`;
     const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)].map(quoted);
     if (message.isUnsent) return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, but a recovery has taken back that ${sent} sent it.`;
     return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, sent at ${sent} outside it.`;
@@ -105,21 +109,16 @@ export class CutView {
 
   /**
    * @param found the messages of the run by channel number; @param waiting those of a log that came before its window;
-   * @param perhaps those that are lost on their way: nobody knows whether the cut lies before that
+   * @param isPerhapsLost whether a message is lost on its way, and the cut does not say whether before it
    */
-  showChannels(found, waiting, perhaps) {
+  showChannels(found, waiting, isPerhapsLost) {
     const { log, channels, events } = this.scene;
     const held = new Map([...waiting].map(([name, own]) => [name, { ...own, names: [...own.names] }]));
     for (const [channel, messages] of found) {
       const { name } = events.channels[channel];
       if (log?.unknown[name]) continue;
       if (!held.has(name)) held.set(name, { caption: this.captions[channel], names: [], more: 0 });
-      held.get(name).names.push(...messages.map((message) => this.nameOf(message)));
-    }
-    for (const message of perhaps) {
-      const { name } = events.channels[message.channel];
-      if (!held.has(name)) held.set(name, { caption: this.captions[message.channel], names: [], more: 0 });
-      held.get(name).names.push(`${this.nameOf(message)} (on its way, or lost already)`);
+      held.get(name).names.push(...messages.map((message) => `${this.nameOf(message)}${isPerhapsLost(message) ? " (on its way, or lost already)" : ""}`));
     }
     const told = ({ caption, names, more }) => `${caption} = <${[...names, ...(more ? [`${more} more`] : [])].join(", ")}>`;
     const lines = [...held.values()].slice(0, MOST_LISTED).map(told);
@@ -131,8 +130,15 @@ export class CutView {
   showAmounts(frontier) {
     const { cuts } = this.held;
     const weights = this.scene.conserved.map((good) => ({ ...good, ...cuts.amounts(good, frontier) }));
-    const signature = JSON.stringify(weights.map(({ inProcesses, inChannels }) => [inProcesses, inChannels]));
+    const signature = JSON.stringify(weights.map(({ inProcesses, inChannels, lost, copied, isStateLost }) => [inProcesses, inChannels, lost, copied, isStateLost]));
     refill(this.amounts, `${this.scene.name} ${signature}`, () => (weights.length ? [el("h4", {}, "What this cut finds"), ...metersOf(weights)] : []));
+  }
+
+  /** The faults inside that tell this cut from others: "† the crash of P2". */
+  showFaults(faults) {
+    const shown = faults.slice(0, MOST_LISTED).map(({ sign, name }) => [sign, name]);
+    if (faults.length > shown.length) shown.push(["…", `and ${faults.length - shown.length} more`]);
+    refill(this.faults, JSON.stringify(shown), () => (shown.length ? [el("h4", {}, "Faults inside, after these events"), el("ul", { class: "cc-cut-faults" }, ...shown.map(([sign, name]) => el("li", {}, el("b", {}, sign), ` ${name}`)))] : []));
   }
 
   showInside(frontier) {

@@ -85,7 +85,7 @@ export class LatticeView {
   cutMoved(frontier = this.explorer.cut.frontier) {
     if (!this.lattice) return;
     const { cuts } = this.explorer.cut;
-    this.picture.hold(this.numbers.get(String(frontier)));
+    this.picture.hold(this.numbers.get(String(cuts.placed(frontier))));
     const places = [["now", "the run at this step", cuts.atStep(this.step)], ["held", "the cut in the diagram", frontier]];
     const told = places.map(([ring, what, cut]) => [ring, `${what}: ${this.called(cut)}`]);
     refill(this.here, JSON.stringify(told), () => told.map(([ring, text]) => el("span", {}, el("i", { class: `cc-lattice-ring cc-lattice-${ring}` }), text)));
@@ -94,9 +94,8 @@ export class LatticeView {
   /** A cut as in the picture, and why it is not there. */
   called(cut) {
     const { cuts } = this.explorer.cut;
-    const numbers = cut.map((inside, lane) => cuts.number(lane, inside));
-    const written = [...numbers.slice(0, MOST_NUMBERS), ...(cut.length > MOST_NUMBERS ? ["…"] : [])].join(".");
-    if (this.numbers.has(String(cut))) return written;
+    const written = cuts.signed(cut, MOST_NUMBERS);
+    if (this.numbers.has(String(cuts.placed(cut)))) return written;
     const isConsistent = !cuts.violations(cut).length;
     return `${written} ${isConsistent ? "(outside this part)" : "(not consistent: no dot)"}`;
   }

@@ -14,7 +14,10 @@ export function showMeters(node, meters, step) {
   refill(node, signature, () => (found.length ? [heading(), ...metersOf(found)] : []));
 }
 
-/** A bar for each good, as it was found: {unit, total, inProcesses, inChannels}. */
+/**
+ * A bar for each good, as it was found: {unit, total, inProcesses, inChannels}; at a cut also how much of it is `lost`
+ * and `copied` inside, so that found + lost - copied is the total, and `isStateLost`: a process had lost what it held.
+ */
 export function metersOf(found) {
   const weights = found.map(weighed);
   return weights.length > 1 ? [meterTable(weights)] : weights.map(meterRow);
@@ -22,13 +25,14 @@ export function metersOf(found) {
 
 /** Several goods: a line for each, and below them what the colours mean. */
 function meterTable(weights) {
-  const line = ({ unit, kept, sum, total, inProcesses, inChannels }) => {
-    const judgement = kept ? "✓" : `, not ${plainNumber(total)} ✗`;
+  const line = (weight) => {
+    const { unit, kept, sum, total, inProcesses, inChannels } = weight;
+    const judgement = kept ? "✓" : kept == null ? "?" : `, not ${plainNumber(total)} ✗`;
     return [
       el("strong", {}, unit),
       meterBar(inProcesses, inChannels, total),
-      el("span", {}, `${plainNumber(inProcesses)} + ${plainNumber(inChannels)}`),
-      el("span", { class: "cc-outcome", "data-holds": String(kept) }, `= ${plainNumber(sum)} ${judgement}`),
+      el("span", {}, `${plainNumber(inProcesses)} + ${plainNumber(inChannels)}${faultsInWords(weight)}`),
+      el("span", { class: "cc-outcome", "data-holds": kept == null ? null : String(kept) }, `= ${plainNumber(sum)} ${judgement}`),
     ];
   };
   const legend = el("p", {}, meterLegend("processes", "in processes"), " + ", meterLegend("channels", "in channels"));
@@ -36,20 +40,27 @@ function meterTable(weights) {
 }
 
 /** One good: its bar, and below it the sum in words. */
-function meterRow({ unit, kept, sum, total, inProcesses, inChannels }) {
+function meterRow(weight) {
+  const { unit, kept, sum, total, inProcesses, inChannels } = weight;
   const legend = (part, value) => meterLegend(part, el("strong", {}, plainNumber(value)), ` in ${part}`);
-  const judgement = kept ? "conserved ✓" : `not ${plainNumber(total)} ✗`;
+  const judgement = kept ? "conserved ✓" : kept == null ? "undecided" : `not ${plainNumber(total)} ✗`;
   return el("div", { class: "cc-meter" },
     el("strong", {}, unit),
     meterBar(inProcesses, inChannels, total),
-    el("span", { class: "cc-outcome", "data-holds": String(kept) }, judgement),
-    el("p", {}, legend("processes", inProcesses), " + ", legend("channels", inChannels), ` = ${plainNumber(sum)}`),
+    el("span", { class: "cc-outcome", "data-holds": kept == null ? null : String(kept) }, judgement),
+    el("p", {}, legend("processes", inProcesses), " + ", legend("channels", inChannels), `${faultsInWords(weight)} = ${plainNumber(sum)}`),
+    kept == null ? el("p", {}, `At first there were ${plainNumber(total)}. A process had lost what it held.`) : null,
   );
 }
 
-function weighed({ unit, total, inProcesses, inChannels }) {
-  const sum = inProcesses + inChannels;
-  return { unit, total, inProcesses, inChannels, sum, kept: Math.abs(sum - total) < 1e-9 };
+function weighed({ unit, total, inProcesses, inChannels, lost = 0, copied = 0, isStateLost = false }) {
+  const sum = inProcesses + inChannels + lost - copied;
+  return { unit, total, inProcesses, inChannels, lost, copied, sum, kept: isStateLost ? null : Math.abs(sum - total) < 1e-9 };
+}
+
+/** " + 20 lost - 30 copied". */
+function faultsInWords({ lost, copied }) {
+  return `${lost ? ` + ${plainNumber(lost)} lost` : ""}${copied ? ` − ${plainNumber(copied)} copied` : ""}`;
 }
 
 function meterBar(inProcesses, inChannels, total) {

@@ -39,7 +39,7 @@ export class LogCuts extends Cuts {
 
   /** A link has the log's own numbers. */
   written(frontier) {
-    return super.written(frontier.map((inside, lane) => this.number(lane, inside)));
+    return this.eventsOf(frontier).map((inside, lane) => this.number(lane, inside)).join(".");
   }
 
   read(text) {

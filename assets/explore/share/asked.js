@@ -122,10 +122,11 @@ function lastOf({ most }, scene) {
 }
 
 /** None, or the cut that one holds, which is chosen while it is on show. */
-function cutMenu({ isShown, frontier }) {
+function cutMenu({ isShown, frontier, cuts }) {
   const chosen = el("select");
-  fillMenu(chosen, [["", "none"], [frontier.join("."), "the one you hold"]]);
-  chosen.value = isShown ? frontier.join(".") : "";
+  const name = cuts.named(frontier);
+  fillMenu(chosen, [["", "none"], [name, "the one you hold"]]);
+  chosen.value = isShown ? name : "";
   return chosen;
 }
 
