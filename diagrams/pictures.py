@@ -21,6 +21,7 @@ from diagrams.legend import with_legend
 from diagrams.nodes import nodes_of_lattice, nodes_of_run
 from diagrams.proof import proof_of
 from diagrams.proof_picture import proof_picture, read_swaps, row_after
+from diagrams.proof_scene import scene_of
 from diagrams.room import Room
 from diagrams.row import Row
 from diagrams.row_picture import RowPicture
@@ -142,8 +143,8 @@ class _Proof:
     happens = ""
 
     def __init__(self, scene: Scene, view: View) -> None:
-        self.scene, self.orientation = scene, view.orientation
         self.proof = proof_of(scene.execution, PROOF_SNAPSHOT.of(view) or None)
+        self.scene, self.orientation = scene_of(self.proof, scene), view.orientation
         self.swaps = read_swaps(self.proof, SWAPS.of(view))
 
     def picture(self, sheet: Sheet) -> Picture:

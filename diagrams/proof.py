@@ -19,8 +19,8 @@ from sim.core.model import APPLICATION_KINDS, Event
 from sim.explain.actions import Told, told
 from sim.explain.words import Words, words_of
 from sim.run.execution import Execution
-from sim.run.rearranged import ColouredRun, chosen_snapshot
-from sim.run.snapshots import COMPLETE, Snapshot
+from sim.run.rearranged import ColouredRun, coloured_run
+from sim.run.snapshots import COMPLETE
 from sim.theory.interchange import ColouredAction, Forbidden, forbidden, forbids, interchanges, inversions
 
 STRAIGHT = "straight"
@@ -46,10 +46,10 @@ class Proof:
     Dijkstra's S0 (before the snapshot began) and S1 (when it was complete, else the end of the run).
     """
 
-    def __init__(self, execution: Execution, snapshot: Snapshot) -> None:
-        """Raises InputError where the snapshot has no cut, or too many actions lie around it."""
-        self.execution, self.run = execution, ColouredRun(execution, snapshot)
-        self.snapshot = self.run.snapshot
+    def __init__(self, run: ColouredRun) -> None:
+        """Raises InputError where too many actions lie around the cut."""
+        self.execution, self.run = run.execution, run
+        self.snapshot = snapshot = run.snapshot
         row = self.run.row
         self.total = len(row)
         self.whites = sum(not action.is_red for action in row)
@@ -212,4 +212,4 @@ def _listed(names: Sequence[str]) -> str:
 
 def proof_of(execution: Execution, snapshot: str | None = None) -> Proof:
     """The argument for a snapshot by its id (None: the first with a cut). Raises InputError where it has no cut."""
-    return Proof(execution, chosen_snapshot(execution, snapshot))
+    return Proof(coloured_run(execution, snapshot))

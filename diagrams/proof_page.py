@@ -7,6 +7,7 @@ from typing import Any
 
 from diagrams.proof import Proof, proof_of
 from diagrams.proof_figure import figure
+from diagrams.proof_scene import scene_of
 from diagrams.scene import Scene
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
@@ -19,13 +20,16 @@ def proof_page(scene: Scene, snapshot: str, orientations: Sequence[str]) -> dict
 
     `first` is the place of the first action on show, `total` their number in the run, `whites` that of the white ones.
     `turns` are the places of the turns to red, by lane; `begin` and `end` those of S0 and S1. `forbidden` says of each
-    red action that stays before a white one why it does.
+    red action that stays before a white one why it does. `ends` is the step with which the run on show ends, if a
+    recovery takes back later what is inside (None: it does not).
     """
     try:
         proof = proof_of(scene.execution, snapshot)
     except InputError as problem:
         return {"problem": f"{capital(str(problem))}."}
+    scene = scene_of(proof, scene)
     return {
+        "ends": proof.run.ends,
         "figures": {orientation: figure(scene, proof, orientation) for orientation in orientations},
         "first": proof.first,
         "total": proof.total,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from diagrams.elements import Arrow, Dot
 from diagrams.proof import Proof, Swaps
-from diagrams.scene import Scene, arrow_of
+from diagrams.scene import Scene, arrow_of, compose
 from sim.core.model import APP, COPIED, Event
 from sim.run.execution import Flight
 from sim.run.rollbacks import as_survives
@@ -34,6 +34,11 @@ class Sign(NamedTuple):
     label: str
     named: bool
     text: str
+
+
+def scene_of(proof: Proof, scene: Scene) -> Scene:
+    """The scene of the run that a proof is about: the whole one, or that up to the completion of its snapshot."""
+    return scene if proof.run.ends is None else compose(proof.execution).arranged(scene.arrangement)
 
 
 class Rearranged(Scene):

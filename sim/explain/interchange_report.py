@@ -10,7 +10,7 @@ from sim.core.notation import message_sent
 from sim.explain.actions import told, why_first
 from sim.explain.words import counted
 from sim.run.execution import Execution
-from sim.run.rearranged import ColouredRun, chosen_snapshot
+from sim.run.rearranged import ColouredRun, coloured_run
 from sim.run.snapshots import COMPLETE
 from sim.theory.interchange import ColouredAction, TooManySwaps, forbidden, interchanges, inversions, rearranged
 from sim.theory.positions import ACTS
@@ -22,11 +22,13 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
     """The inversions of a snapshot, the interchanges carried out, and whether the run then meets its state.
 
     That state is the one at the snapshot's cut, after the white actions. `row` has the actions after the interchanges,
-    each with its name, its colour, its step and a sentence. `forbidden_by` is the first message that keeps a red action
+    each with its name, its colour, its step and a sentence. `ends` is the step with which that run ends, if a recovery
+    takes back later what is inside (else it is not there). `forbidden_by` is the first message that keeps a red action
     before a white one, with the steps of the two; `why` says it in words (None: there is none). Raises InputError where
     there is no such snapshot, or it has no cut.
     """
-    own = ColouredRun(execution, chosen_snapshot(execution, snapshot))
+    own = coloured_run(execution, snapshot)
+    execution = own.execution
     try:
         places = list(interchanges(own.row))
     except TooManySwaps as problem:
@@ -35,6 +37,7 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
     against = next(iter(forbidden(own.row)), None)
     return {
         "snapshot": own.snapshot.id,
+        **({} if own.ends is None else {"ends": own.ends}),
         "inversions": inversions(own.row),
         "swaps": len(places),
         "passes_through_snapshot": not inversions(end) and _is_met(own),
@@ -66,6 +69,8 @@ def interchange_in_words(report: Mapping[str, Any]) -> Iterator[str]:
     """The lines of a report."""
     done = counted(report["swaps"], "interchange")
     yield f"{report['snapshot']}: {counted(report['inversions'], 'inversion')}, {done} carried out"
+    if "ends" in report:
+        yield f"up to step {report['ends']}, with which it is complete; later a recovery takes back what is inside"
     if len(report["row"]) <= MOST_TOLD:
         yield f"then (red actions in brackets): {_row_in_words(report['row'])}"
     against = report["forbidden_by"]

@@ -274,8 +274,10 @@ def once(compute: Callable[[Owner], Found]) -> Callable[[Owner], Found]:
     return found
 
 
-def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEPS) -> Execution:
-    """Runs `scenario` to its end. States are changed in place unless `copied`.
+def run(
+    scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEPS, until: int | None = None
+) -> Execution:
+    """Runs `scenario` to its end, or for `until` steps. States are changed in place unless `copied`.
 
     Raises InputError if an action is refused (such as a send without the money), a choice is not enabled, the list of
     delays is too short, or the run has more than `most_steps` steps; OutOfTime where its deadline passes.
@@ -295,7 +297,7 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     gc.disable()  # a run makes no cycles, and the collector would traverse all rows again and again
     try:
         choice = next(chooser, None)
-        while choice is not None:
+        while choice is not None and number != until:
             if number == pause:
                 if number == most_steps:
                     raise InputError(scenario.at(f"the run goes on after {most_steps} steps; bound its workload"))

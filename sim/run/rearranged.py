@@ -9,7 +9,7 @@ from sim.core.errors import InputError, brief, nearest
 from sim.core.log import to_json
 from sim.run.as_of import as_of
 from sim.run.cut_states import states_at_cuts
-from sim.run.execution import Execution
+from sim.run.execution import Execution, run
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.interchange import coloured_actions
 from sim.theory.positions import Cut
@@ -22,19 +22,26 @@ class SystemState(NamedTuple):
     channels: dict[str, list[Any]]
 
 
+class TakenBack(InputError):
+    """A recovery has taken back what a snapshot contains, after it was complete."""
+
+
 class ColouredRun:
     """The actions of a run, white inside the `cut` of a snapshot and red outside it.
 
     Losses and copies on their way are placed where the recorded channels are right, if there is such a place. `row` has
     the actions in the order of the run, `channels` those between two processes that take part. The `snapshot` is as it
-    was when it was complete.
+    was when it was complete. `ends` is the step with which the run ends, if a recovery has taken back later what is
+    inside (None: it has not).
     """
+
+    ends: int | None = None
 
     def __init__(self, execution: Execution, snapshot: Snapshot) -> None:
         """Raises InputError where there is no such cut on the surviving line.
 
-        So it is where some process has not recorded, where a recovery has taken the recording back, and where it has
-        taken back the sending of what is received inside: no order of the actions that are left leads there.
+        So it is where some process has not recorded; TakenBack where a recovery has taken the recording back, or the
+        sending of what is received inside: no order of the actions that are left leads there.
         """
         self.execution, self.order = execution, execution.order
         own = as_of(execution, snapshot)
@@ -47,14 +54,14 @@ class ColouredRun:
                 )
         self.cut: Cut = own.cut_in(self.order)
         if snapshot.is_over or sum(self.cut) < sum(own.placed):
-            raise InputError(
+            raise TakenBack(
                 f"{snapshot.id}: a recovery has taken back what its cut contains; choose a snapshot of the surviving "
                 "line"
             )
         self.channels = own.channels
         for message in self.order.unsent(self.cut):
             receive = execution.history.receives[message]
-            raise InputError(
+            raise TakenBack(
                 f"{snapshot.id}: {receive.process} has received a message (step {receive.step}) of which a recovery "
                 "has taken the sending back; no order of the actions that are left leads to this state"
             )
@@ -91,6 +98,25 @@ class ColouredRun:
         """What channels hold; those that are not FIFO hold a bag, which is sorted."""
         fifo = {own.name: own.fifo for own in self.execution.engine.channels}
         return {name: own if fifo[name] else sorted(own, key=to_json) for name, own in channels.items()}
+
+
+def coloured_run(execution: Execution, name: str | None) -> ColouredRun:
+    """A run, coloured by a snapshot (None: the first with a cut).
+
+    If a recovery has taken back later what is inside, it is the run as it was when the snapshot was complete. Raises
+    InputError where there is no such snapshot, or it has no cut.
+    """
+    snapshot = chosen_snapshot(execution, name)
+    try:
+        return ColouredRun(execution, snapshot)
+    except TakenBack:
+        if snapshot.end is None:
+            raise
+    ends = execution.table[snapshot.end - 1].step
+    then = run(execution.scenario, until=ends)
+    found = ColouredRun(then, chosen_snapshot(then, snapshot.id))
+    found.ends = ends
+    return found
 
 
 def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:

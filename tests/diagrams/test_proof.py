@@ -28,6 +28,7 @@ from sim.edit.edits import apply_edit
 from sim.explain.actions import why_first
 from sim.explain.words import capital
 from sim.run.execution import Execution, run
+from sim.run.rearranged import ColouredRun
 from sim.run.snapshots import snapshots_of
 from sim.theory.interchange import ColouredAction, forbids, inversions, rearranged
 from sim.theory.positions import ACTS
@@ -171,7 +172,7 @@ def test_the_swaps_keep_the_order_of_every_process_and_end_at_the_recorded_state
     execution = run(scenario)
     whole = [own for own in snapshots_of(execution) if len(own.local) == len(scenario.processes)]
     assume(whole)
-    proof = Proof(execution, whole[0])
+    proof = Proof(ColouredRun(execution, whole[0]))
     assert proof.forbidden == [] and len(proof.swaps) == proof.inversions
     for swaps in {0, len(proof.swaps) // 2, len(proof.swaps)}:
         row = row_after(proof, swaps)

@@ -33,7 +33,9 @@ export class ProofView {
     this.result = el("div");
     this.walk = new Walk((stop) => this.goTo(stop));
     this.problem = el("p", { class: "cc-quiet" });
+    this.ends = el("p", { class: "cc-quiet" });
     this.whole = el("div", {},
+      this.ends,
       el("p", {}, "An action is white while its process has not recorded, and red from then on. A red action before a white one is an inversion. Swap two such neighbours: no process notices."),
       this.counted,
       el("div", { class: "cc-row" }, this.swap, this.playing, this.all),
@@ -106,6 +108,9 @@ export class ProofView {
     this.whole.hidden = !this.page;
     this.problem.hidden = Boolean(this.page);
     setText(this.problem, this.page ? "" : this.missing());
+    const ends = this.page?.ends ?? null;
+    this.ends.hidden = ends === null;
+    setText(this.ends, `This is the run up to step ${ends}, with which ${this.snapshot?.id} is complete. Later a recovery takes back what is inside.`);
     this.step = step;
     this.walk.show(scene, Boolean(this.page));
     this.refresh();
