@@ -188,7 +188,7 @@ class Timed(Scheduler):
         self._has_message_faults = engine.has_message_faults or chances is not None
         self._delay_of: dict[int, float] = {}  # of the messages that are on their way, where some may be lost or copied
         self._sent_at: dict[int, float] = {}  # likewise: when each was sent, or is sent again
-        self._outdated: Counter[int] = Counter()  # arrivals in `_due` of messages that are lost, by message
+        self._outdated: Counter[tuple[int, int]] = Counter()  # arrivals in `_due` of what is lost, by epoch and message
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
         self._has_lives = engine.has_lives
         self._lives = 0  # so far, and one for each crash after which a recovery begins
@@ -359,7 +359,7 @@ class Timed(Scheduler):
         What arrives before it on its channel is parked, since it is not the oldest there.
         """
         if not self._parked.drop(lost):
-            self._outdated[lost.id] += 1
+            self._outdated[lost.epoch, lost.id] += 1
         if self.engine.is_raw:
             return
         channel, delay = lost.channel, self._delay_of[lost.id]
@@ -370,9 +370,9 @@ class Timed(Scheduler):
 
     def _is_outdated(self, message: Message) -> bool:
         """Whether the arrival that is due now is one that was planned before `message` was lost."""
-        if not self._outdated[message.id]:
+        if not self._outdated[message.epoch, message.id]:
             return False
-        self._outdated[message.id] -= 1
+        self._outdated[message.epoch, message.id] -= 1
         return True
 
     # ------------------------------------------------------------------ what else follows

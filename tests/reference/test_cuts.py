@@ -15,7 +15,7 @@ from sim.run.execution import Execution
 from sim.theory.lattice import consistent_cuts, definitely, frontiers, lattice, linearizations, possibly
 from sim.theory.positions import Cut as ProductCut
 from tests.reference.definition import Cut, Meaning
-from tests.reference.generator import Drawn, executions
+from tests.reference.generator import Drawn, drawn, executions
 from tests.tools import check_none
 
 MOST_CUTS = 3_000
@@ -115,6 +115,15 @@ def test_any_two_features_that_are_not_refused_meet() -> None:
     """Of all systems that are drawn; so the reference judges each meeting."""
     met = {frozenset((one, other)) for own in some() for one in own.features for other in own.features if one < other}
     assert len(met) > 640
+
+
+def test_what_is_lost_in_one_epoch_and_put_back_in_the_next_comes_once_in_each() -> None:
+    """The message e2 is lost and sent again; then it is put back, and what was sent again is fenced off."""
+    own = drawn(5_010_412).execution
+    assert own is not None
+    fates = [row.kind for row in own.table if row.message_id == 9]
+    assert fates == ["send", "resent", "recorded", "put_back", "receive", "fenced"]
+    check_none(differences(own))
 
 
 @pytest.mark.long("cuts of 5,000 systems in which any features meet")
