@@ -450,7 +450,11 @@ class Supervisor:
         if member.is_present:
             raise Problem(409, f"{member.name} is {member.status}; only one that is ABSENT can join")
         async with self._changes:
-            await self._start_node(member)
+            try:
+                await self._start_node(member)
+            except InputError as problem:
+                member.status, member.process = NodeStatus.ABSENT, None
+                raise Problem(409, f"{problem}; join it again") from None
             self._tell_addresses()
             self.members.tell_members()
             everybody = [own for own in self.members if own.connection is not None]

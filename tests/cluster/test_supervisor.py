@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -55,6 +56,20 @@ def test_nodes_join_and_leave_and_the_next_snapshot_has_the_members_of_then(tmp_
         assert set((await taken(supervisor)).nodes) == {"P1", "P2", "P3", "P4"}
 
     live(Wanted(bank(3, most=4), tmp_path / "cluster", delay=DELAY), act)
+
+
+def test_a_node_that_is_killed_as_it_starts_does_not_join_and_the_others_go_on(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        member = supervisor.members.named("P3")
+        joining = asyncio.ensure_future(supervisor.join("P3"))
+        await comes(lambda: member.process is not None, "it starts")
+        member.process.kill()
+        with pytest.raises(Problem, match="node P3: did not start, it ended with status -9; .*; join it again"):
+            await joining
+        assert (await taken(supervisor)).nodes == ("P1", "P2")
+        assert (await supervisor.join("P3")).status is NodeStatus.RUNNING
+
+    live(Wanted(bank(2, most=3), tmp_path / "cluster", delay=DELAY), act)
 
 
 def test_a_snapshot_under_way_fails_when_the_members_change(tmp_path):
