@@ -14,29 +14,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
 
+from sim.core.log import to_json
 from sim.core.model import (
     APPLICATION_KINDS,
-    CHANNEL_CLOSED,
-    COMMITTED,
-    DECISION,
-    NOTED,
     PUT_BACK,
     RECEIVE,
     RECORD,
-    RECORDED,
     RESTORE,
     SEND,
-    SNAPSHOT_ABORTED,
-    STATE_CHANGED,
     Channel,
     Event,
 )
 from sim.core.workload import Workload
 from sim.document.scenario import Scenario
-
-COMPLETE, UNDER_WAY = "complete", "recording"
+from sim.run.as_of import snapshots_as_of
+from sim.run.snapshots import COMPLETE, Snapshot
 
 
 @dataclass(frozen=True)
@@ -115,13 +108,14 @@ def books(table: Sequence[Event], scenario: Scenario) -> Books:
 
     The processes are those that are there at first; nobody joins or leaves.
     """
-    takings = _takings(table)
-    epochs = {own.epoch for own in takings.values() if own.status == COMPLETE and own.epoch is not None}
+    takings = _takings(table, scenario)
+    complete = (own for own in takings.values() if own.snapshot.status == COMPLETE)
+    epochs = {own.epoch for own in complete if own.epoch is not None}
     lives = _Lives(epochs | {_last_epoch(table)})
     for row in table:
         lives.read(row)
         taking = takings.get(row.snapshot_id or "") if row.kind == RECORD else None
-        if taking is not None and taking.rows.get(row.process) == row.row:
+        if taking is not None and row.row in taking.rows:
             taking.places[row.process] = len(lives.own.get(row.process, ()))
     judge = _Judge(scenario)
     lines = {epoch: _Line(judge, found) for epoch, found in lives.finished().items()}
@@ -138,67 +132,41 @@ def books(table: Sequence[Event], scenario: Scenario) -> Books:
 
 @dataclass
 class _Taking:
-    """What the rows say of one snapshot. `rows` are those of the `record` rows, `places` how many events of its process
-    come before each of them."""
+    """A snapshot, and of its parts by process: in which epoch each was recorded, and after how many events on its line.
 
-    id: str
-    status: str = UNDER_WAY
-    cut: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
-    epochs: dict[str, int] = field(default_factory=dict)
+    `rows` are the numbers of their `record` rows.
+    """
+
+    snapshot: Snapshot
+    rows: frozenset[int]
+    epochs: dict[str, int]
     places: dict[str, int] = field(default_factory=dict)
-    states: dict[str, str] = field(default_factory=dict)
-    kept: dict[str, list[str]] = field(default_factory=dict)
-
-    def read(self, row: Event) -> None:
-        """The next row of this snapshot. Nothing changes what is complete."""
-        process, channel = row.process, row.channel or ""
-        if self.status == COMPLETE:
-            return
-        if row.kind in (RECORD, SNAPSHOT_ABORTED):
-            self._discard(process)
-        if row.kind == RECORD:
-            self.cut[process], self.epochs[process], self.rows[process] = row.index or 0, row.epoch, row.row
-        if row.kind in (RECORD, STATE_CHANGED):
-            self.states[process] = row.body or "null"
-        elif row.kind == RECORDED:
-            self.kept.setdefault(channel, []).append(row.body or "null")
-        elif row.kind == CHANNEL_CLOSED:
-            self.kept[channel] = [_text(body) for body in json.loads(row.body or "[]")]
-        elif row.kind == COMMITTED:
-            self.status = COMPLETE
-        elif row.kind == DECISION:
-            outcome = json.loads(row.body or "{}")["outcome"]
-            self.status = self.status if outcome == COMPLETE else outcome
-        elif row.kind == SNAPSHOT_ABORTED and self.status == UNDER_WAY:
-            self.status = "aborted"
-
-    def _discard(self, process: str) -> None:
-        for own in (self.cut, self.rows, self.epochs, self.states):
-            own.pop(process, None)
-        for channel in [name for name in self.kept if name.partition("->")[2] == process]:
-            del self.kept[channel]
 
     @property
     def epoch(self) -> int | None:
         """The life in which it was recorded (None: in none, or in several)."""
         return next(iter(self.epochs.values())) if len({*self.epochs.values()}) == 1 else None
 
+    def kept(self, channel: Channel) -> list[str]:
+        """The bodies that were recorded in a channel, as JSON."""
+        return [to_json(message.body) for message in self.snapshot.recorded_in(channel.name)]
 
-def _text(body: Any) -> str:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
-
-def _takings(table: Sequence[Event]) -> dict[str, _Taking]:
-    """All snapshots that somebody has begun or recorded, by id."""
-    found: dict[str, _Taking] = {}
+def _takings(table: Sequence[Event], scenario: Scenario) -> dict[str, _Taking]:
+    """All snapshots, by id."""
+    found = snapshots_as_of(table, scenario)
+    recordings: dict[str, list[Event]] = {own.id: [] for own in found}
+    local = {own.id: own.local for own in found}
     for row in table:
-        snapshot = row.snapshot_id
-        if snapshot is None or row.kind in (RESTORE, PUT_BACK):
-            continue
-        if snapshot in found or row.kind in (RECORD, NOTED):
-            found.setdefault(snapshot, _Taking(snapshot)).read(row)
-    return found
+        if row.kind == RECORD and row.snapshot_id is not None:
+            part = local[row.snapshot_id].get(row.process)
+            if part is not None and part.step == row.step:
+                recordings[row.snapshot_id].append(row)
+    return {
+        own.id: _Taking(own, frozenset(row.row for row in rows), {row.process: row.epoch for row in rows})
+        for own in found
+        for rows in [recordings[own.id]]
+    }
 
 
 # ---------------------------------------------------------------------- lives and lines
@@ -216,8 +184,7 @@ class _Lives:
         self.epochs: dict[str, int] = {}
         self.placed: set[tuple[int | None, int]] = set()  # a message, and an epoch in which it was sent or put back
         self.put_back: Counter[str] = Counter()
-        self._wanted = wanted
-        self._finished: dict[int, dict[str, list[Event]]] = {}
+        self._finished: dict[int, dict[str, list[Event]]] = {epoch: {} for epoch in wanted}
 
     def read(self, row: Event) -> None:
         """The next row."""
@@ -234,8 +201,8 @@ class _Lives:
 
     def _note(self, process: str) -> None:
         epoch = self.epochs.get(process, 0)
-        if epoch in self._wanted:
-            self._finished.setdefault(epoch, {})[process] = list(self.own[process])
+        if epoch in self._finished:
+            self._finished[epoch][process] = list(self.own[process])
 
     def finished(self) -> dict[int, dict[str, list[Event]]]:
         """The line of each process at the end of each wanted epoch, by epoch."""
@@ -364,14 +331,14 @@ class _Judge:
 
     def snapshot(self, taking: _Taking, lines: Mapping[int, _Line]) -> SnapshotBooks:
         """The books of one snapshot."""
-        messages = sum(map(len, taking.kept.values()))
-        problems: tuple[str, ...] = ()
-        if taking.status == COMPLETE:
+        own, problems = taking.snapshot, tuple[str, ...]()
+        if own.status == COMPLETE:
             problems = tuple(self._problems(taking, lines))
-        return SnapshotBooks(taking.id, taking.status, taking.epoch, messages, problems)
+        return SnapshotBooks(own.id, own.status, taking.epoch, len(own.recorded_messages), problems)
 
     def _problems(self, taking: _Taking, lines: Mapping[int, _Line]) -> Iterator[str]:
-        missing = [name for name in self.processes if name not in taking.cut]
+        cut = taking.snapshot.frontier
+        missing = [name for name in self.processes if name not in cut]
         if missing:
             yield f"complete, though {missing[0]} has not recorded"
             return
@@ -380,7 +347,7 @@ class _Judge:
             return
         line = lines[taking.epoch]
         for process in self.processes:
-            inside = bisect_right(line.events[process], taking.cut[process], key=_index)
+            inside = bisect_right(line.events[process], cut[process], key=_index)
             if inside != taking.places[process]:
                 yield f"{process} recorded after {taking.places[process]} of its events, and its part has {inside}"
         yield from self._cut_problems(taking, line)
@@ -388,29 +355,29 @@ class _Judge:
             yield from self._goods_problems(taking, line)
 
     def _cut_problems(self, taking: _Taking, line: _Line) -> Iterator[str]:
+        cut = taking.snapshot.frontier
         for channel in self.channels:
             flow = line.flows[channel.name]
-            at = taking.cut[channel.source_name], taking.cut[channel.target_name]
+            at = cut[channel.source_name], cut[channel.target_name]
             if "consistency" in self._checks:
                 for row in flow.orphans(*at)[:1]:
                     yield f"message {row.message_id} on {channel.name} is received inside the cut, but sent outside it"
             if "channel_states" in self._checks:
                 crossing = [row.body or "null" for row in flow.crossing(*at)]
-                kept = taking.kept.get(channel.name, [])
+                kept = taking.kept(channel)
                 if crossing != kept if channel.fifo else sorted(crossing) != sorted(kept):
                     yield f"{channel.name} recorded [{','.join(kept)}], but [{','.join(crossing)}] crosses the cut"
 
     def _goods_problems(self, taking: _Taking, line: _Line) -> Iterator[str]:
         found = Counter[str]()
         for process in self.processes:
-            own = Counter(self._workload.measure(json.loads(taking.states[process])))
+            own = Counter(self._workload.measure(taking.snapshot.local[process].state))
             due = line.ledger[process][taking.places[process]]
             if any(own[good] != due[good] for good in {*own, *due}):
                 yield f"{process} recorded {dict(own)}, and had {dict(due)} then"
             found.update(own)
-        for bodies in taking.kept.values():
-            for body in bodies:
-                found.update(self._body(body))
+        for message in taking.snapshot.recorded_messages:
+            found.update(self._workload.measure_body(message.body))
         yield from self._imbalance(found)
 
     def end(self, line: _Line) -> Iterator[str]:

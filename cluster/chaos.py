@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluster.books import COMPLETE, Books, books
+from cluster.books import Books, books
 from cluster.event_table import write_table
 from cluster.model import Fault, NodeStatus, Problem, Snapshot, Status, Wish
 from cluster.retold import table
@@ -27,6 +27,7 @@ from cluster.supervisor import Supervisor
 from cluster.system import live
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
+from sim.run.snapshots import COMPLETE
 
 GAP = 0.6  # seconds between two faults, on average
 SHARES = {"kill": 2, "sever": 3, "delay": 3, "lose": 2}  # how often a kind is drawn

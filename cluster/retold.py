@@ -106,7 +106,10 @@ def _shown(row: Event | None) -> str:
 
 
 def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
-    """The scenario with what came from outside: who asked for snapshots, what failed, and the recoveries."""
+    """The scenario with what came from outside: who asked for snapshots, what failed, and the recoveries.
+
+    It holds no message: the order says when each comes, and what is held in one epoch may be fenced off in the next.
+    """
     lives = [entry.action[2] for entry in entries if entry.action[0] == "recover"]
     if lives != [*range(1, len(lives) + 1)]:
         raise NotToldAgain("this run began in a later epoch, from what another run had stored; tell a first run again")
@@ -143,7 +146,8 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
     if plan is not None:
         # After a crash at the very end no recovery has begun: the plan has one that the order does not reach.
         plan = replace(plan, on="", at=tuple(at) or (count + 1.0,), to=tuple(goals) or ("",))
-    return replace(scenario, script=script, snapshots=(*planned, *starts), faults=tuple(faults), recovery=plan)
+    snapshots = (*planned, *starts)
+    return replace(scenario, script=script, snapshots=snapshots, faults=tuple(faults), recovery=plan, delays={})
 
 
 class _Teller:

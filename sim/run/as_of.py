@@ -22,8 +22,9 @@ from sim.core.model import (
     STATE_CHANGED,
     Event,
 )
+from sim.document.scenario import Scenario
 from sim.run.execution import Execution
-from sim.run.snapshots import Snapshot, snapshots_in
+from sim.run.snapshots import ABORTED, Snapshot, snapshots_in
 from sim.theory.positions import Cut, Order
 from sim.theory.surviving import abandoned, renumbered
 
@@ -123,3 +124,21 @@ def as_of(execution: Execution, snapshot: Snapshot) -> AsOf:
     if snapshot.decided is not None:  # by a coordinator, perhaps later
         then = replace(then, status=snapshot.status)
     return AsOf(execution, then, events, Order(own.processes, events, abandoned(table)))
+
+
+def snapshots_as_of(table: Sequence[Event], scenario: Scenario) -> list[Snapshot]:
+    """The snapshots in the event table of a run, as it was left; one that was complete is as it was then.
+
+    A recovery may make processes throw away what they have recorded for a snapshot that is complete.
+    """
+
+    def found(rows: Sequence[Event]) -> list[Snapshot]:
+        channels = [channel.name for channel in scenario.channels]
+        return snapshots_in(rows, scenario.processes, channels, absent=scenario.absent)
+
+    return [
+        next(then for then in found(table[: own.end]) if then.id == own.id)
+        if own.status == ABORTED and own.end is not None
+        else own
+        for own in found(table)
+    ]
