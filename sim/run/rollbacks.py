@@ -17,7 +17,8 @@ _TAKEN_BACK = APPLICATION_KINDS | {RECORD, MARKER_SEND, MARKER_RECEIVE}
 class Rollback:
     """One recovery: its row, and the row `restore` of each process that it has restored, by name.
 
-    `line` holds, by process, the row of the recording that it goes back to (None: the initial state).
+    `line` holds, by process, the row of the recording that it goes back to (None: the initial state): that for the
+    snapshot, or for another one where no rule coordinates the copies.
     """
 
     recovery: Event
@@ -41,15 +42,19 @@ def rollbacks_of(execution: Execution) -> tuple[Rollback, ...]:
     found: list[Rollback] = []
     if not execution.engine.has_lives:
         return ()
-    recordings: dict[tuple[str, str | None, int | None], Event] = {}  # the last one of so many events for a snapshot
+    recordings: dict[
+        tuple[str | int | None, ...], Event
+    ] = {}  # the last one of so many events, for a snapshot and at all
     for row, event in zip(execution.table, execution.events, strict=True):
         if row.kind == RECOVERY:
             found.append(Rollback(event))
         elif row.kind == RECORD:
-            recordings[row.process, row.snapshot_id, row.index] = event
+            recordings |= {(row.process, row.index): event, (row.process, row.index, row.snapshot_id): event}
         elif row.kind == RESTORE:
             found[-1].restores[row.process] = event
-            found[-1].line[row.process] = recordings.get((row.process, row.snapshot_id, row.index))
+            own = row.process, row.index
+            other = None if row.snapshot_id is None else recordings.get(own)
+            found[-1].line[row.process] = recordings.get((*own, row.snapshot_id), other)
     return tuple(found)
 
 

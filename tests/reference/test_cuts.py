@@ -9,11 +9,13 @@ from random import Random
 import pytest
 
 from sim.core.log import to_json
-from sim.core.model import APP, Channel, State
+from sim.core.model import APP, APPLICATION_KINDS, Channel, State
 from sim.run.cut_states import CutStates, states_at_cuts
 from sim.run.execution import Execution
+from sim.run.rollbacks import taken_back
 from sim.theory.lattice import consistent_cuts, definitely, frontiers, lattice, linearizations, possibly
 from sim.theory.positions import Cut as ProductCut
+from tests.cases import each
 from tests.reference.definition import Cut, Meaning
 from tests.reference.generator import Drawn, drawn, executions
 from tests.tools import check_none
@@ -33,6 +35,10 @@ def differences(execution: Execution) -> Iterator[str]:
     found = meaning.lattice(MOST_CUTS)
     if found is None:
         return
+    gone = {row.row for row in execution.table if row.kind in APPLICATION_KINDS} - {row.row for row in meaning.kept}
+    back = {number for number in taken_back(execution) if execution.table[number].kind in APPLICATION_KINDS}
+    if back != gone:
+        yield f"taken back are the rows {back}, not {gone}"
     expected = (meaning.frontiers, len(found), len(found), meaning.linearizations(found))
     told = (frontiers(order), consistent_cuts(order), len(lattice(order)), linearizations(order))
     if told != expected:
@@ -123,6 +129,13 @@ def test_what_is_lost_in_one_epoch_and_put_back_in_the_next_comes_once_in_each()
     assert own is not None
     fates = [row.kind for row in own.table if row.message_id == 9]
     assert fates == ["send", "resent", "recorded", "put_back", "receive", "fenced"]
+    check_none(differences(own))
+
+
+@each("number", [21_342, 28_205])
+def test_a_process_goes_back_to_a_copy_that_belongs_to_another_snapshot_than_that_of_the_others(number: int) -> None:
+    own = drawn(number).execution
+    assert own is not None
     check_none(differences(own))
 
 
