@@ -42,9 +42,7 @@ def rollbacks_of(execution: Execution) -> tuple[Rollback, ...]:
     found: list[Rollback] = []
     if not execution.engine.has_lives:
         return ()
-    recordings: dict[
-        tuple[str | int | None, ...], Event
-    ] = {}  # the last one of so many events, for a snapshot and at all
+    recordings: dict[tuple[str | int | None, ...], Event] = {}  # the last of so many events, for a snapshot and at all
     for row, event in zip(execution.table, execution.events, strict=True):
         if row.kind == RECOVERY:
             found.append(Rollback(event))

@@ -64,7 +64,7 @@ def test_a_node_that_is_killed_as_it_starts_does_not_join_and_the_others_go_on(t
         joining = asyncio.ensure_future(supervisor.join("P3"))
         await comes(lambda: member.process is not None, "it starts")
         member.process.kill()
-        with pytest.raises(Problem, match="node P3: did not start, it ended with status -9; .*; join it again"):
+        with pytest.raises(Problem, match=r"node P3: did not start, it ended with status -9; .*; join it again"):
             await joining
         assert (await taken(supervisor)).nodes == ("P1", "P2")
         assert (await supervisor.join("P3")).status is NodeStatus.RUNNING
