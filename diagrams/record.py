@@ -31,6 +31,7 @@ from sim.verify.checks import Verdict, verdicts_of
 
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
+NO_PART = "takes no part: it was not there when this began"
 LOST_BY_CRASH, LOST_BY_LEAVING = "lost in a crash", "gone with the process"
 
 
@@ -42,7 +43,7 @@ def record_of(scene: Scene) -> list[dict[str, Any]]:
 
 def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdict]) -> dict[str, Any]:
     steps = {recording.lane: recording.step for recording in scene.recordings.get(snapshot.id, ())}
-    recorded_at = {scene.lanes[lane]: step for lane, step in steps.items()}
+    recorded_at = {scene.lanes[lane]: step for lane, step in steps.items() if scene.lanes[lane] in snapshot.members}
     closed_at = snapshot.closed
     return {
         "id": snapshot.id,
@@ -201,7 +202,9 @@ def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> d
     """The state that a process recorded, from the step of that on; gone again from the step of an abort on."""
     deadline.check()
     text: Timeline = [[0, NOT_YET]]
-    if step is not None and name in snapshot.local:
+    if snapshot.began is not None and name not in snapshot.members:
+        text.append([snapshot.began, NO_PART])
+    elif step is not None and name in snapshot.local:
         own, words_of_run = snapshot.local[name], scene.whole_run.words
         recorded = words_of_run.state(own.recorded, snapshot.events[name])
         text += _recorded_before(scene, snapshot, name, own.step)
