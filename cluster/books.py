@@ -154,7 +154,7 @@ class _Taking:
 
 def _takings(table: Sequence[Event], scenario: Scenario) -> dict[str, _Taking]:
     """All snapshots, by id."""
-    found = snapshots_as_of(table, scenario)
+    found = snapshots_as_of(table, scenario.processes, [own.name for own in scenario.channels], scenario.absent)
     recordings: dict[str, list[Event]] = {own.id: [] for own in found}
     local = {own.id: own.local for own in found}
     for row in table:

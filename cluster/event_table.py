@@ -35,7 +35,9 @@ def cut_columns(events: Sequence[Event], scenario: Scenario) -> dict[str, list[o
     A process that takes no part has the events inside that the others have heard of, directly or through others.
     """
     found: dict[str, list[object]] = {"run_id": [], "cut_id": [], "process": [], "index": []}
-    for snapshot in snapshots_as_of(events, scenario):
+    for snapshot in snapshots_as_of(
+        events, scenario.processes, [own.name for own in scenario.channels], scenario.absent
+    ):
         is_cut = bool(snapshot.local) and {*snapshot.local} >= {*snapshot.members}
         inside = _with_others(snapshot.frontier, events) if is_cut else {}
         for process, index in inside.items():

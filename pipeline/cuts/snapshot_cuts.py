@@ -36,7 +36,8 @@ from sim.core.model import (
     SNAPSHOT_COMPLETE,
     Event,
 )
-from sim.run.snapshots import GIVEN_UP, Snapshot, snapshots_in
+from sim.run.as_of import snapshots_as_of
+from sim.run.snapshots import GIVEN_UP
 
 MOST_LINES = 500_000  # of cuts that are found together
 _TOLD = (NOTED, DECISION)  # in the body, by a coordinator
@@ -83,7 +84,7 @@ class _Found:
         restores = [event.row for event in events if event.kind == RESTORE]
         cuts: dict[int, list[_Line]] = {}
         begun = {event.snapshot_id for event in events if event.kind == RECORD}
-        for own in _as_of_completion(events, processes):
+        for own in snapshots_as_of(events, processes, (), _absent(events), _told):
             if own.status in GIVEN_UP or set(own.local) < set(own.members):
                 self.left_out += own.id in begun
                 continue
@@ -105,21 +106,6 @@ class _Found:
             cuts = packed(pyarrow.Table.from_pylist(lines, arrow_schema(_LINES)), begin)
             yield Recorded(cuts, self.read.get(layer, {}), left_out)
             begin, left_out = begin + cuts.size, 0
-
-
-def _as_of_completion(events: Sequence[Event], processes: Sequence[str]) -> Iterator[Snapshot]:
-    """The snapshots of a run, each as it was when it was complete; of one that is not complete, as it is at the end."""
-    absent = _absent(events)
-    rows_of: dict[str | None, list[Event]] = {}
-    for event in events:
-        rows_of.setdefault(None if event.kind == RESTORE else event.snapshot_id, []).append(event)
-    for own in snapshots_in(events, processes, (), (), _told, absent):
-        rows = rows_of[own.id]
-        if own.end is not None and own.decided is None and rows[-1].row >= own.end:
-            before = (row for row in (*rows, *rows_of.get(None, ())) if row.row < own.end)
-            then = snapshots_in(sorted(before, key=attrgetter("row")), processes, (), (), _told, absent)
-            own = next(other for other in then if other.id == own.id)
-        yield own
 
 
 def recorded(groups: Sequence[RowGroup], first: int, last: int) -> Iterator[Recorded]:

@@ -5,9 +5,11 @@ What is lost or rolled back afterwards changes no verdict; nor does it make an o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
+from typing import Any
 
 from sim.core.log import to_json
 from sim.core.model import (
@@ -22,9 +24,8 @@ from sim.core.model import (
     STATE_CHANGED,
     Event,
 )
-from sim.document.scenario import Scenario
 from sim.run.execution import Execution
-from sim.run.snapshots import ABORTED, Snapshot, snapshots_in
+from sim.run.snapshots import Snapshot, parsed, snapshots_in
 from sim.theory.positions import Cut, Order
 from sim.theory.surviving import abandoned, renumbered
 
@@ -126,19 +127,27 @@ def as_of(execution: Execution, snapshot: Snapshot) -> AsOf:
     return AsOf(execution, then, events, Order(own.processes, events, abandoned(table)))
 
 
-def snapshots_as_of(table: Sequence[Event], scenario: Scenario) -> list[Snapshot]:
-    """The snapshots in the event table of a run, as it was left; one that was complete is as it was then.
+def snapshots_as_of(
+    table: Sequence[Event],
+    processes: Sequence[str],
+    channels: Sequence[str],
+    absent: Collection[str],
+    body_of: Callable[[Event], Any] = parsed,
+) -> list[Snapshot]:
+    """The snapshots in an event table as it was left, each as it was when it was complete.
 
-    A recovery may make processes throw away what they have recorded for a snapshot that is complete.
+    A process may record again afterwards, or throw away what it has recorded, as a recovery makes it do.
     """
-
-    def found(rows: Sequence[Event]) -> list[Snapshot]:
-        channels = [channel.name for channel in scenario.channels]
-        return snapshots_in(rows, scenario.processes, channels, absent=scenario.absent)
-
-    return [
-        next(then for then in found(table[: own.end]) if then.id == own.id)
-        if own.status == ABORTED and own.end is not None
-        else own
-        for own in found(table)
-    ]
+    rows_of: dict[str | None, list[Event]] = {}
+    for event in table:
+        rows_of.setdefault(None if event.kind == RESTORE else event.snapshot_id, []).append(event)
+    found = []
+    for own in snapshots_in(table, processes, channels, (), body_of, absent):
+        rows = rows_of[own.id]
+        if own.end is not None and own.decided is None and rows[-1].row >= own.end:
+            before = (row for row in (*rows, *rows_of.get(None, ())) if row.row < own.end)
+            then = snapshots_in(sorted(before, key=attrgetter("row")), processes, channels, (), body_of, absent)
+            found.append(next(other for other in then if other.id == own.id))
+        else:
+            found.append(own)
+    return found

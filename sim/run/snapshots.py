@@ -170,7 +170,8 @@ def start_steps(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
     return {name: first[snapshot.id, name] for name in snapshot.initiators if (snapshot.id, name) in first}
 
 
-def _parsed(row: Event) -> Any:
+def parsed(row: Event) -> Any:
+    """The body of a row."""
     return None if row.body is None else json.loads(row.body)
 
 
@@ -179,7 +180,7 @@ def snapshots_in(
     processes: Sequence[str],
     channels: Sequence[str],
     asked: Iterable[str] = (),
-    body_of: Callable[[Event], Any] = _parsed,
+    body_of: Callable[[Event], Any] = parsed,
     absent: Collection[str] = (),
 ) -> list[Snapshot]:
     """The snapshots in an event table, in the order of their first rows, then those `asked` for that have no rows.
