@@ -133,7 +133,8 @@ def problems(own: Ran) -> Iterator[str]:
 def of_table(rows: list[Event], scenario: Scenario) -> Iterator[str]:
     """What the books and the cuts for an audit say of a table that the reference does not say."""
     judged = judged_in(rows, scenario)
-    if not scenario.absent and not any(row.kind == "leave" for row in rows):  # books are of the same members all along
+    # Books are of the same members all along, and a cluster loses nothing for good.
+    if not scenario.absent and not any(row.kind in ("leave", "lost") for row in rows):
         yield from _books(rows, scenario, judged)
     yield from _listed(rows, judged, scenario)
 
@@ -205,7 +206,8 @@ def _listed(rows: list[Event], judged: Mapping[str, Judged], scenario: Scenario)
             yield f"{name} has the cut {found.get(name)}, not {cut}"
         if name in found and not {*found[name]} >= {*right.members}:
             yield f"{name} has the cut {found[name]}, without {right.members}"
-        is_plain = right.status == COMPLETE and not right.meaning._restores
+        lost = [own for own in right.meaning.elements if own.kind == "loses" and own.process in right.members]
+        is_plain = right.status == COMPLETE and not lost and not any(row.kind == "restore" for row in rows)
         if is_plain and (not _orphans(rows, found.get(name, {}))) != right._is_consistent():
             yield f"{name} has the cut {found.get(name)}, which is {'not ' * right._is_consistent()}consistent"
 
