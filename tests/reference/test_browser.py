@@ -172,7 +172,10 @@ def value_at(timeline: list[list[Any]], step: int) -> Any:
 
 
 def _of_records(execution: Execution) -> Iterator[str]:
-    for record in record_of(compose(execution)):
+    scene = compose(execution)
+    for record, snapshot in zip(record_of(scene), scene.snapshots, strict=True):
+        if snapshot.end is not None and snapshot.status != COMPLETE:
+            continue  # the tab tells what became of it after it was complete
         right, truth = Judged(execution.scenario, execution.table, record["id"]), record["truth"]
         is_complete = record["status"][-1][1] == COMPLETE
         if is_complete != (right.status == COMPLETE):
@@ -189,8 +192,8 @@ def _of_records(execution: Execution) -> Iterator[str]:
 
 
 def is_plain(meaning: Meaning) -> bool:
-    """Whether the browser knows all that matters: no process or message fails, and no send is taken back alone."""
-    return not faults_of(meaning) and meaning.is_consistent(frozenset(meaning.elements))
+    """Whether the browser knows all that matters: no process or message fails, and no recovery takes anything back."""
+    return not faults_of(meaning) and meaning.scenario.recovery is None
 
 
 def of_cuts(systems: Iterable[Drawn], run_module: Run) -> Iterator[str]:
