@@ -191,14 +191,9 @@ def _of_records(execution: Execution) -> Iterator[str]:
                 yield f"{record['id']} has {bodies} in {channel}, not {right.recorded(channel)}"
 
 
-def is_plain(meaning: Meaning) -> bool:
-    """Whether the browser knows all that matters: no process or message fails, and no recovery takes anything back."""
-    return not faults_of(meaning) and meaning.scenario.recovery is None
-
-
 def of_cuts(systems: Iterable[Drawn], run_module: Run) -> Iterator[str]:
-    left = (own for own in map(asked_of, systems) if is_plain(own.meaning))
-    while batch := [*islice(left, AT_ONCE)]:
+    left = iter(systems)
+    while batch := [*map(asked_of, islice(left, AT_ONCE))]:
         given = [[scene_of(own.execution), [*own.cuts]] for own in batch]
         answers = run_module(JUDGE, MODULES, given)
         yield from (problem for own, told in zip(batch, answers, strict=True) for problem in differences(own, told))

@@ -75,7 +75,7 @@ export class CutView {
     const holds = !violations.length;
     this.verdict.dataset.holds = this.why.dataset.holds = String(holds);
     setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
-    this.showWhy(violations);
+    this.showWhy(violations, frontier);
     this.above.disabled = cuts.above(frontier) == null;
     this.above.title = this.above.disabled ? "There is none: a recovery has taken back what was sent to this cut" : "The least consistent cut around this one";
     this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier), (message) => cuts.isPerhapsLost(message, frontier));
@@ -84,8 +84,8 @@ export class CutView {
     this.showFaults(cuts.faultsThatMatter(frontier));
   }
 
-  showWhy(violations) {
-    const told = violations.slice(0, MOST_LISTED).map((message) => this.offence(message));
+  showWhy(violations, frontier) {
+    const told = violations.slice(0, MOST_LISTED).map((message) => this.offence(message, frontier));
     const rest = violations.length - told.length;
     const lines = told.length ? told : ["Every message that is received inside is sent inside too."];
     if (rest) lines.push(`${rest} more ${rest === 1 ? "message is" : "messages are"} received inside and not sent inside.`);
@@ -93,12 +93,18 @@ export class CutView {
   }
 
   /** "H→D is received at D inside the cut, sent at H outside it." */
-  offence(message) {
+  offence(message, frontier) {
     const { events } = this.explorer;
-    if (message.receivedAt < 0) return `${quoted(this.nameOf(message))}: lost inside the cut as it came, sent at ${quoted(events.label(message.sentAt))} outside it.`;
-    const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)].map(quoted);
-    if (message.isUnsent) return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, but a recovery has taken back that ${sent} sent it.`;
-    return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, sent at ${sent} outside it.`;
+    const { cuts } = this.held;
+    const [name, sent] = [this.nameOf(message), events.label(message.sentAt)].map(quoted);
+    const isOutside = message.sent > frontier[message.source];
+    if (isOutside && message.received <= frontier[message.target]) {
+      const received = `${name}: received at ${quoted(events.label(message.receivedAt))} inside the cut`;
+      return message.isUnsent ? `${received}, but a recovery has taken back that ${sent} sent it.` : `${received}, sent at ${sent} outside it.`;
+    }
+    const absence = cuts.absence(message, frontier);
+    if (absence) return `${name}: sent at ${sent} ${isOutside ? "outside" : "inside"} the cut, and ${absence.name} is ${isOutside ? "inside" : "outside"} it.`;
+    return `${name}: lost inside the cut as it came, sent at ${sent} outside it.`;
   }
 
   nameOf({ id, sentAt, receivedAt }) {

@@ -17,33 +17,36 @@ export class Cuts {
     this.events = events;
     this.total = Array.from(events.total); // the frontier with everything inside
     this.faults = events.columns.faults;
-    [this.messages, this.unsent] = messagesOf(events);
-    this.arrivals = this.messages.map((_, number) => number).sort((one, other) => this.arrivesBefore(one, other));
-  }
-
-  /** By the index of the receive; messages that are never received come last, in the order of sending. */
-  arrivesBefore(one, other) {
-    return this.messages[one].received - this.messages[other].received || one - other;
+    [this.messages, this.unsent, this.earlier] = messagesOf(events);
+    this.bySending = [...this.messages].sort((one, other) => one.id - other.id); // a copy where it is made
   }
 
   /**
-   * The messages that are received inside and not sent inside, in the order of sending: they make a cut inconsistent.
-   * They are sent outside, or a recovery has taken the sending back.
+   * The messages that make a cut inconsistent, in the order of sending: received or lost by their receiver inside and not
+   * sent inside, since they are sent outside or a recovery has taken the sending back; or sent in a presence of a process
+   * that ends inside before that, or begins outside.
    */
   violations(frontier) {
     const faults = this.faultsIn(frontier);
-    const isOut = ({ target, received, lostIn }) => received <= frontier[target] || faults[lostIn];
-    const outside = this.messages.filter((message) => message.sent > frontier[message.source] && isOut(message));
+    const isEarly = ({ target, received, lostIn, leave }) => received <= frontier[target] || faults[lostIn] || leave.some((number) => faults[number]);
+    const isLate = ({ join }) => join.some((number) => !faults[number]);
+    const found = [...this.earlier, ...this.messages].filter((message) => (message.sent > frontier[message.source] ? isEarly(message) : isLate(message)));
     const unsent = this.unsent.filter(({ target, received }) => received <= frontier[target]);
-    return unsent.length ? [...outside, ...unsent].sort((one, other) => one.id - other.id) : outside;
+    const byId = new Map([...found, ...unsent].reverse().map((message) => [message.id, message])); // its first receipt
+    return [...byId.values()].sort((one, other) => one.id - other.id);
   }
 
-  /** The messages that are sent or copied inside, and neither received nor lost there, by channel number; in the order of receipt. */
+  /** The fault by which a process of a message's channel leaves too early for its send at a cut, or joins too late. */
+  absence({ source, sent, join, leave }, frontier) {
+    const faults = this.faultsIn(frontier);
+    return this.faults[sent > frontier[source] ? leave.find((number) => faults[number]) : join.find((number) => !faults[number])];
+  }
+
+  /** The messages that are sent or copied inside, and neither received nor lost there, by channel number, in the order of sending. */
   inChannels(frontier) {
     const found = new Map();
     const faults = this.faultsIn(frontier);
-    for (const number of this.arrivals) {
-      const message = this.messages[number];
+    for (const message of this.bySending) {
       if (!isPut(message, frontier, faults) || message.received <= frontier[message.target] || isLost(message, faults)) continue;
       if (!found.has(message.channel)) found.set(message.channel, []);
       found.get(message.channel).push(message);
@@ -153,7 +156,7 @@ export class Cuts {
 
   /** The messages that are received, in the order of the receives: causes come before effects. */
   get receipts() {
-    this.received ??= [...this.messages, ...this.unsent].filter(({ received }) => received !== NEVER).sort((one, other) => one.receivedAt - other.receivedAt);
+    this.received ??= [...this.messages, ...this.unsent, ...this.earlier].filter(({ received }) => received !== NEVER).sort((one, other) => one.receivedAt - other.receivedAt);
     return this.received;
   }
 
@@ -250,9 +253,9 @@ export class Cuts {
   }
 }
 
-/** Whether a message is in its channel, or was: it is sent inside, and copied there if it is a copy. */
+/** Whether a message is in its channel, or was: it is sent inside, or copied there if it is a copy. */
 function isPut({ source, sent, copied }, frontier, faults) {
-  return sent <= frontier[source] && (copied < 0 || Boolean(faults[copied]));
+  return copied < 0 ? sent <= frontier[source] : Boolean(faults[copied]);
 }
 
 /** Whether a message is lost inside; where no fault of the run tells when, it is lost in any case. */
@@ -260,26 +263,43 @@ function isLost({ isLost: isEver, lostIn }, faults) {
   return isEver && (lostIn < 0 || Boolean(faults[lostIn]));
 }
 
-/** The messages of the run; and those that are received although a recovery has taken the sending back. */
+/**
+ * The messages of the run; those that are received although a recovery has taken the sending back; and the receipts but
+ * the last of those that a recovery without a fence lets come twice.
+ */
 function messagesOf(events) {
   const { lane, kind, index, row, rows } = events;
   const found = [];
+  const earlier = [];
   const byId = new Map();
   const lost = new Set(events.columns.lost);
   const faultOf = (id, wanted) => events.columns.faults.findIndex(({ message, kind }) => message === id && (kind === COPIES) === wanted);
+  const presence = (at) => presenceOf(events, at);
   const copiesOf = new Map();
   for (const [copy, id] of Object.entries(events.columns.copies)) copiesOf.set(id, [...(copiesOf.get(id) ?? []), Number(copy)]);
   for (let at = 0; at < events.count; at += 1) {
     const [id, isUnsent] = [events.message[at], events.isGone(at)];
     if (kind[at] === SENT) {
       for (const own of [id, ...(copiesOf.get(id) ?? [])]) {
-        const message = { id: own, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: isUnsent ? NEVER : index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isUnsent, isLost: lost.has(own), original: id, copied: own === id ? -1 : faultOf(own, true), lostIn: lost.has(own) ? faultOf(own, false) : -1 };
+        const message = { id: own, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: isUnsent ? NEVER : index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isUnsent, isLost: lost.has(own), original: id, copied: own === id ? -1 : faultOf(own, true), lostIn: lost.has(own) ? faultOf(own, false) : -1, ...presence(at) };
         if (!isUnsent) found.push(message);
         byId.set(own, message);
       }
     } else if (kind[at] === RECEIVED && !isUnsent && byId.has(id)) {
+      if (byId.get(id).receivedAt >= 0) earlier.push({ ...byId.get(id) });
       Object.assign(byId.get(id), { target: lane[at], received: index[at], receivedAt: at });
     }
   }
-  return [found, [...byId.values()].filter(({ isUnsent, receivedAt }) => isUnsent && receivedAt >= 0)];
+  const unsent = [...earlier, ...byId.values()].filter(({ isUnsent, receivedAt }) => isUnsent && receivedAt >= 0);
+  return [found, unsent, earlier.filter(({ isUnsent }) => !isUnsent)];
+}
+
+/** The last joins before a send, and the first leaves after it, of the processes of its channel: by the numbers of these faults. */
+function presenceOf(events, at) {
+  const { rows, row, step, processes, columns: { channels, faults } } = events;
+  const lanes = channels[rows.channel[row[at]]].name.split("->").map((name) => processes.indexOf(name));
+  const of = (kind, lane) => faults.flatMap((fault, number) => (fault.kind === kind && fault.lane === lane ? [number] : []));
+  const join = lanes.flatMap((lane) => of("join", lane).filter((number) => faults[number].step < step[at]).slice(-1));
+  const leave = lanes.flatMap((lane) => of("leave", lane).filter((number) => faults[number].step > step[at]).slice(0, 1));
+  return { join, leave };
 }
