@@ -42,7 +42,8 @@ def _audit(arguments: argparse.Namespace) -> int:
     )
     if found.first is not None:
         run_id, cut_id, witness = found.first
-        print(f"the first: cut {cut_id} of run {run_id}; message {witness} was received inside it and sent outside")
+        why = f"message {witness} came to its receiver inside it, and is not sent there"
+        print(f"the first: cut {cut_id} of run {run_id}; {why}")
     if found.left_out:
         print(f"{found.left_out} snapshots were left out: given up, or not everybody recorded", file=sys.stderr)
     if not found.is_sorted:

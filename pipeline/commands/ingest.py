@@ -133,7 +133,8 @@ class _Printer:
 def _in_words(told: Told) -> str:
     """A verdict in a line."""
     _, cut, consistent, witness, messages = told.verdict
-    words = "consistent" if consistent else f"INCONSISTENT: message {witness} was received inside it and sent outside"
+    why = f"message {witness} came to its receiver inside it, and is not sent there"
+    words = "consistent" if consistent else f"INCONSISTENT: {why}"
     return f"snapshot {cut} of run {told.verdict.run}: {words}; {messages} messages in channels"
 
 

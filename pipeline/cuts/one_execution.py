@@ -41,10 +41,7 @@ class WhatIsLeft:
         groups = [group for group in row_groups(store, DECIDE) if group.first <= run_id <= group.last]
         rows = marked_rows(groups, numpy.array([run_id]), self._names)
         self._left = Surviving(1, []) if rows is None else surviving(rows, 1)
-        self._lost: dict[int, int] = {}  # by message, the row that loses it
-        if rows is not None:
-            losses = rows.of(LOST, FENCED).in_order("row")
-            self._lost.update(zip(losses.message.tolist(), losses.row.tolist(), strict=True))
+        self._losses = None if rows is None else rows.of(LOST, FENCED)
 
     def events(self, rows: Sequence[Event]) -> list[Event]:
         """The application events among `rows` that survive."""
@@ -76,7 +73,9 @@ class WhatIsLeft:
         run, source = numpy.zeros(len(rows), numpy.int64), self._names.codes(texts_of(rows, "process"))
         peer, message = numbers_of(rows, "peer_index", "int32", NEVER), numbers_of(rows, "message_id", "int64")
         is_received = (peer != NEVER) & ~self._left.are_gone(run, targets[channels.codes], peer)
-        is_lost = numpy.array([self._lost.get(own, begin) < begin for own in message.tolist()], bool)
+        is_lost = numpy.zeros(len(rows), bool)
+        if self._losses is not None:
+            is_lost = numpy.isin(message, self._losses.message[self._losses.row < begin])
         is_gone = self._left.are_gone(run, source, numbers_of(rows, "index", "int32"))
         return pyarrow.table({
             "channel": pyarrow.array(channels.values, pyarrow.string()).take(pyarrow.array(channels.codes)),

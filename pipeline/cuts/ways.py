@@ -17,20 +17,19 @@ message was lost: all of them count as lost on their way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
 from pipeline.cuts.cut_lines import LEAST, Cuts
 from pipeline.cuts.event_columns import Names, Numbers
+from pipeline.cuts.event_positions import TURN, Events, Lookup, Positions, losses_among
 from pipeline.cuts.sends import NEVER, Bools, Sends
-from pipeline.cuts.surviving import Rows, Surviving, surviving
-from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, LOST, PUT_BACK, RECEIVE, RECORD, RESTORE, SEND
+from pipeline.cuts.surviving import Rows, surviving
+from sim.core.model import APPLICATION_KINDS, COPIED, RECEIVE, RESTORE, SEND
 
 Read = Mapping[int, int]  # by run_id, how many of its restores its cuts know of; of other runs all
-_TURN = 2**32
-_HALF = 2**31  # added to an index: none is negative then, and each fits into the lower half of a key
 
 
 class Told(NamedTuple):
@@ -50,102 +49,6 @@ class Frontiers(NamedTuple):
 
     at_most: NDArray[numpy.int32]
     at_least: NDArray[numpy.int32]
-
-
-class _Lookup:
-    """A number for each of some keys, and `instead` for others; of several for a key the least, or the greatest."""
-
-    def __init__(self, keys: Numbers, values: Numbers, instead: int = NEVER, *, greatest: bool = False) -> None:
-        order = numpy.lexsort((-values if greatest else values, keys))
-        self.keys, first = numpy.unique(keys[order], return_index=True)
-        self._values, self._instead = values[order][first], instead
-
-    def __call__(self, keys: Numbers) -> Numbers:
-        if not len(self.keys):
-            return numpy.full(len(keys), self._instead, numpy.int64)
-        place = numpy.minimum(numpy.searchsorted(self.keys, keys), len(self.keys) - 1)
-        found: Numbers = numpy.where(self.keys[place] == keys, self._values[place], self._instead)
-        return found
-
-
-class _Events:
-    """The events that are left of each process, by row."""
-
-    def __init__(self, runs: int, left: Rows) -> None:
-        self._runs = runs
-        keys = self._keys(left.run, left.name, left.row)
-        order = numpy.argsort(keys)
-        self._rows, self._index = keys[order], left.index[order]
-        self._indices = numpy.sort(self._keys(left.run, left.name, left.index))
-
-    def before(self, run: Numbers, name: Numbers, row: Numbers) -> Numbers:
-        """The index of the last event before a row; 0: there is none."""
-        if not len(self._rows):
-            return numpy.zeros_like(row)
-        place = numpy.searchsorted(self._rows, self._keys(run, name, row)) - 1
-        is_own = place >= numpy.searchsorted(self._rows, self._keys(run, name, numpy.zeros_like(row)))
-        return numpy.where(is_own, self._index[place], 0)
-
-    def until(self, run: Numbers, name: Numbers, index: Numbers) -> Numbers:
-        """The index of the last event up to an index, for those between may be gone; 0: there is none."""
-        if not len(self._indices):
-            return numpy.zeros_like(index)
-        first = self._keys(run, name, numpy.zeros_like(index))
-        place = numpy.searchsorted(self._indices, first + index, "right") - 1
-        is_own = (place >= 0) & (self._indices[place] >= first)
-        return numpy.where(is_own, self._indices[place] - first, 0)
-
-    def _keys(self, run: Numbers, name: Numbers, row: Numbers) -> Numbers:
-        found: Numbers = (numpy.asarray(name, numpy.int64) * self._runs + run) * _TURN + row
-        return found
-
-
-class _Positions:
-    """The positions of processes: their events, and the messages that are lost as they come to them, in one order.
-
-    The position of an event is its index, and one more for each message that was lost before it.
-    """
-
-    def __init__(self, runs: int, events: _Events, losses: Rows) -> None:
-        self._runs, self._events = runs, events
-        losses = losses._replace(index=events.before(losses.run, losses.name, losses.row))
-        self.losses = losses.where(numpy.lexsort((losses.row, self._pairs(losses.run, losses.name))))
-        self._pair = self._pairs(self.losses.run, self.losses.name)
-        self._behind = self._pair * _TURN + self.losses.index + _HALF
-        self._row = self._pair * _TURN + self.losses.row + _HALF
-
-    @property
-    def of_losses(self) -> Numbers:
-        """The positions of `losses`."""
-        number = numpy.arange(len(self._pair)) - numpy.searchsorted(self._pair, self._pair)
-        return self.losses.index + 1 + number
-
-    def of_events(self, run: Numbers, name: Numbers, index: Numbers) -> Numbers:
-        """The positions of events."""
-        return index + self._count(self._behind, run, name, index, "left")
-
-    def latest(self, run: Numbers, name: Numbers, inside: Numbers) -> Numbers:
-        """The last positions with so many events."""
-        return inside + self._count(self._behind, run, name, inside, "right")
-
-    def events(self, run: Numbers, name: Numbers, index: Numbers) -> Numbers:
-        """The last events up to an index that are left, by their indices."""
-        return self._events.until(run, name, index)
-
-    def before(self, run: Numbers, name: Numbers, row: Numbers) -> Numbers:
-        """The last positions before rows."""
-        return self._events.before(run, name, row) + self._count(self._row, run, name, row, "left")
-
-    def _count(
-        self, keys: Numbers, run: Numbers, name: Numbers, value: Numbers, side: Literal["left", "right"]
-    ) -> Numbers:
-        """How many losses of a process have keys up to a value."""
-        pair = self._pairs(run, name)
-        return numpy.searchsorted(keys, pair * _TURN + value + _HALF, side) - numpy.searchsorted(self._pair, pair)
-
-    def _pairs(self, run: Numbers, name: Numbers) -> Numbers:
-        """A number for each process of a run."""
-        return numpy.asarray(name, numpy.int64) * self._runs + run
 
 
 class _Needs(NamedTuple):
@@ -180,15 +83,15 @@ class Ways:
         self._left = surviving(rows, len(runs))
         left = rows.of(*APPLICATION_KINDS)
         left = left.where(~self._left.are_gone(left.run, left.name, left.index))
-        losses = _losses(rows, self._keys(rows.run, rows.message), len(runs))
-        self._positions = _Positions(len(runs), _Events(len(runs), left), losses.all)
+        losses = losses_among(rows, self._keys(rows.run, rows.message), len(runs))
+        self._positions = Positions(len(runs), Events(len(runs), left), losses.all)
         own = self._positions.losses
         keys, at = self._keys(own.run, own.message), self._positions.of_losses
-        is_last = numpy.isin(own.row + own.run * _TURN, losses.last.row + losses.last.run * _TURN)
-        self._lost = _Lookup(keys[is_last], at[is_last])
+        is_last = numpy.isin(own.row + own.run * TURN, losses.last.row + losses.last.run * TURN)
+        self._lost = Lookup(keys[is_last], at[is_last])
         receipts = left.of(RECEIVE)
         keys, at = self._keys(receipts.run, receipts.message), self._at(receipts)
-        self._first, self._last = _Lookup(keys, at), _Lookup(keys, at, greatest=True)
+        self._first, self._last = Lookup(keys, at), Lookup(keys, at, greatest=True)
         self._original = self._originals(rows)
         self._needs = self._needed(left, receipts, own.where(is_last), self._positions.of_losses[is_last])
 
@@ -201,22 +104,22 @@ class Ways:
         found: Numbers = numpy.where(self._messages[place] == message, place * self._runs + run, -1)
         return found
 
-    def _originals(self, rows: Rows) -> _Lookup:
+    def _originals(self, rows: Rows) -> Lookup:
         """By the key of a copied message, that of the message that it copies: the same send, on the same channel."""
         copies, sends = rows.of(COPIED), rows.of(SEND)
         copies = copies.where(copies.index >= 0)  # a marker may be copied too
         places = numpy.concatenate([copies.run, sends.run]), numpy.concatenate([copies.channel, sends.channel])
         _, pair = numpy.unique(numpy.stack(places), axis=1, return_inverse=True)
-        keys = pair.ravel() * _TURN + numpy.concatenate([copies.index, sends.index])
+        keys = pair.ravel() * TURN + numpy.concatenate([copies.index, sends.index])
         count = len(copies.run)
-        of_send = _Lookup(keys[count:], self._keys(sends.run, sends.message), -1)
-        return _Lookup(self._keys(copies.run, copies.message), of_send(keys[:count]), -1)
+        of_send = Lookup(keys[count:], self._keys(sends.run, sends.message), -1)
+        return Lookup(self._keys(copies.run, copies.message), of_send(keys[:count]), -1)
 
     def _needed(self, left: Rows, receipts: Rows, losses: Rows, lost_at: Numbers) -> _Needs:
         """What every receipt, and every loss as a message comes, needs to be inside: its send."""
         sends = left.of(SEND)
         keys = self._keys(sends.run, sends.message)
-        put, source = _Lookup(keys, self._at(sends)), _Lookup(keys, sends.name)
+        put, source = Lookup(keys, self._at(sends)), Lookup(keys, sends.name)
         run, target = numpy.append(receipts.run, losses.run), numpy.append(receipts.name, losses.name)
         own = self._keys(run, numpy.append(receipts.message, losses.message))
         originals = self._original(own)
@@ -298,46 +201,3 @@ def _until(rows: Rows, runs: Numbers, read: Read) -> Rows:
         if len(later):
             end[place] = later[0]
     return rows.where(rows.row < end[rows.run])
-
-
-class _Losses(NamedTuple):
-    """All messages that were lost or fenced off as they came to their receivers, and those that stay so."""
-
-    all: Rows
-    last: Rows
-
-
-def _losses(rows: Rows, keys: Numbers, runs: int) -> _Losses:
-    """The losses among `rows`; `keys` are the numbers of the messages of `rows`."""
-    is_loss = rows.are(LOST, FENCED) & (rows.message >= 0)
-    is_back = rows.are(PUT_BACK)
-    back = _Lookup(keys[is_back], rows.row[is_back], -1, greatest=True)(keys)
-    holds = is_loss & numpy.where(rows.are(FENCED), back < 0, rows.row > back)
-    last = _Lookup(keys[holds], rows.row[holds], -1, greatest=True)(keys)
-    arrives = is_loss & (rows.name == rows.target) & (rows.row >= 0)
-    gone = _taken_back(rows, runs).are_gone(rows.run, rows.name, rows.row)
-    return _Losses(rows.where(arrives), rows.where(arrives & holds & (rows.row == last) & ~gone))
-
-
-def _taken_back(rows: Rows, runs: int) -> Surviving:
-    """Which rows restores have taken back: those since the recording to which their process goes back.
-
-    That is its part of the snapshot that the row names; if nobody coordinates the copies, perhaps of another one.
-    """
-    records = rows.of(RECORD).in_order("run", "row")
-    parts: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
-    for run, name, index, row, snapshot in zip(
-        *(column.tolist() for column in (records.run, records.name, records.index, records.row, records.snapshot)),
-        strict=True,
-    ):
-        parts.setdefault((run, name, index), []).append((row, snapshot))
-    removed = []
-    restores = rows.of(RESTORE)
-    for run, name, index, row, snapshot in zip(
-        *(column.tolist() for column in (restores.run, restores.name, restores.index, restores.row, restores.snapshot)),
-        strict=True,
-    ):
-        own = [part for part in parts.get((run, name, index), ()) if part[0] < row]
-        named = [part for part in own if part[1] == snapshot]
-        removed.append((run, name, [(-1, -1), *(named or own)][-1][0], row))
-    return Surviving(runs, removed)

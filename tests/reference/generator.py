@@ -6,7 +6,7 @@ No pair of features is left out on purpose: what does not go together is refused
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
@@ -56,6 +56,13 @@ def executions(first: int, count: int, algorithm: str = "") -> Iterator[Drawn]:
         if found.execution is not None and len(found.execution.history.rows) <= MOST_EVENTS:
             count -= 1
             yield found
+
+
+def of_all(systems: Iterable[Drawn], differences: Callable[[Execution], Iterable[str]]) -> Iterator[str]:
+    """The differences of the runs of some systems, each with the name of its system."""
+    for own in systems:
+        if own.execution is not None:
+            yield from (f"{own.scenario.name}: {problem}" for problem in differences(own.execution))
 
 
 class _Drawing:

@@ -17,7 +17,7 @@ from sim.theory.lattice import consistent_cuts, definitely, frontiers, lattice, 
 from sim.theory.positions import Cut as ProductCut
 from tests.cases import each
 from tests.reference.definition import Cut, Meaning
-from tests.reference.generator import Drawn, drawn, executions
+from tests.reference.generator import Drawn, drawn, executions, of_all
 from tests.tools import check_none
 
 MOST_CUTS = 3_000
@@ -83,12 +83,7 @@ def _at_a_cut(meaning: Meaning, states: CutStates, cut: ProductCut, other: Cut) 
 
 
 def test_the_cuts_of_any_system_and_the_states_at_them() -> None:
-    check_none(
-        f"{own.scenario.name}: {problem}"
-        for own in some()
-        if own.execution is not None
-        for problem in differences(own.execution)
-    )
+    check_none(of_all(some(), differences))
 
 
 def test_every_state_of_a_run_without_recovery_is_in_its_lattice() -> None:
@@ -141,9 +136,4 @@ def test_a_process_goes_back_to_a_copy_that_belongs_to_another_snapshot_than_tha
 
 @pytest.mark.long("cuts of 5,000 systems in which any features meet")
 def test_of_very_many_systems() -> None:
-    check_none(
-        f"{own.scenario.name}: {problem}"
-        for own in executions(1_000_000, 5_000)
-        if own.execution is not None
-        for problem in differences(own.execution)
-    )
+    check_none(of_all(executions(1_000_000, 5_000), differences))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from sim.verify.checks import verdicts_of
 from sim.verify.delivery import delivery_of
 from tests.cases import each
 from tests.reference.delivery import delivery_from_table
-from tests.reference.generator import Drawn, executions
+from tests.reference.generator import executions, of_all
 from tests.reference.test_cuts import some
 from tests.reference.verdicts import Judged, verdicts_from_table
 from tests.tools import check_none
@@ -51,19 +51,13 @@ def _misled(execution: Execution, snapshot: str, is_right: bool) -> Iterator[str
             yield f"{snapshot}: {report}"
 
 
-def of_all(systems: Iterable[Drawn]) -> Iterator[str]:
-    for own in systems:
-        if own.execution is not None:
-            yield from (f"{own.scenario.name}: {problem}" for problem in differences(own.execution))
-
-
 def test_the_verdicts_on_the_snapshots_of_any_system() -> None:
-    check_none(of_all(some()))
+    check_none(of_all(some(), differences))
 
 
 @pytest.mark.long("verdicts on the snapshots of 5,000 systems in which any features meet")
 def test_the_verdicts_of_very_many() -> None:
-    check_none(of_all(executions(2_000_000, 5_000)))
+    check_none(of_all(executions(2_000_000, 5_000), differences))
 
 
 # What was wrong once: by file, the verdicts that decide it. None: undecided.
