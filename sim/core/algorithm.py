@@ -165,6 +165,9 @@ class SnapshotAlgorithm(Parametrised):
     def on_restart(self, process: Process, out: Out) -> None:
         """`process` has started again after a crash, or has joined the system: it remembers nothing."""
 
+    def on_thaw(self, process: Process, out: Out) -> None:
+        """`process` goes on after it has stood still. It holds what it held, and does not know for how long."""
+
     def on_leave(self, process: Process, out: Out) -> None:
         """`process` is about to leave the system."""
 

@@ -33,6 +33,7 @@ FULL, ROOM = "full", "room"  # a sender has filled a channel; its receiver has t
 # What the world does: a process crashes and starts again, a channel is severed and mended, a message is lost or copied.
 CRASH, RESTART, DOWN, UP, LOST, COPIED = "crash", "restart", "down", "up", "lost", "copied"
 SLOW = "slow"  # a process becomes slower, or faster again
+FROZEN, THAWED = "frozen", "thawed"  # a process stands still, with all that it holds; it goes on
 RESENT, DROPPED = "resent", "dropped"  # what a FIFO layer makes of a loss, and of a copy
 DECISION = "decision"  # a coordinator decides how a snapshot ended
 JOIN, LEAVE = "join", "leave"  # a process becomes part of the system; it is no longer part of it
@@ -49,7 +50,7 @@ KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
     SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED, STATE_CHANGED,
     NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE, DECISION, COPIED,
-    RESENT, DROPPED, SLOW, RECOVERY, RESTORE, PUT_BACK, FENCED, COMMITTED, OUTPUT,
+    RESENT, DROPPED, SLOW, FROZEN, THAWED, RECOVERY, RESTORE, PUT_BACK, FENCED, COMMITTED, OUTPUT,
 )  # fmt: skip
 
 

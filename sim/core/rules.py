@@ -131,6 +131,7 @@ class Rules:
         self._on_done = self._hook("on_done")
         self._on_abort = self._hook("on_abort")
         self._on_restart = self._hook("on_restart")
+        self._on_thaw = self._hook("on_thaw")
         self._on_leave = self._hook("on_leave")
         self._on_restore = self._hook("on_restore")
         self.records_lives = False  # whether a recording holds what only a recovery needs
@@ -265,6 +266,12 @@ class Rules:
         """`process` has started again after a crash, or has joined."""
         if self._on_restart is not None:
             self._on_restart(process, self._out)
+            self._carry_out(process)
+
+    def thaw(self, process: Process) -> None:
+        """`process` goes on after it has stood still."""
+        if self._on_thaw is not None:
+            self._on_thaw(process, self._out)
             self._carry_out(process)
 
     def leave(self, process: Process) -> None:
