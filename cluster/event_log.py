@@ -69,6 +69,26 @@ def last_entry(path: Path) -> Entry | None:
     return Entry(*json.loads(line)) if line else None
 
 
+def lived_since(path: Path, clock: int) -> bool:
+    """Whether the process of a log has acted after `clock`: not that a channel to it is severed or mended."""
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        tail = min(_TAIL, size)
+        while True:
+            file.seek(size - tail)
+            lines = file.read(tail).split(b"\n")[
+                tail < size : -1
+            ]  # the first may be half a line, as what is behind the last
+            found = [Entry(*json.loads(line)) for line in lines]
+            if any(entry.clock > clock and entry.action[0] not in (DOWN, UP) for entry in found):
+                return True
+            if tail == size or (found and found[0].clock <= clock):
+                return False
+            tail = min(2 * tail, size)
+
+
 def _last_line(path: Path) -> tuple[bytes, int]:
     """The last whole line of a file (empty: there is none), and the place where it ends."""
     with path.open("rb") as file:

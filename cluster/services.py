@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from cluster.event_log import last_entry, lived_since
 from cluster.links import Address, Link, Receiver
 from cluster.model import Problem
 from cluster.site import Done, Site, Wake
@@ -46,8 +48,8 @@ class Job(NamedTuple):
     seen: int = 0
     prepared: asyncio.Task[bool] | None = None
     instead: Callable[[], None] | None = None  # if it could not be prepared
-    done: asyncio.Future[Done] | None = None
-    is_wanted: Callable[[], bool] | None = None  # when its turn has come
+    done: asyncio.Future[Done | None] | None = None
+    is_wanted: Callable[[], bool] = lambda: True  # when its turn has come
 
 
 class Services:
@@ -66,6 +68,7 @@ class Services:
         self._busy_until: dict[Channel, float] = {}
         self._delays = self.system.scenario.delays_of_a_run()
         self.life = Life()
+        self._crashed: dict[str, int] = {}  # when each process has crashed last, by the clock of the log
         site.hand_over, site.set_timer = self._hand_over, self._set_timer
 
     # ------------------------------------------------------------------ who is there
@@ -188,15 +191,20 @@ class Services:
             await self._carry_out(await self._jobs.get())
             self.receiver.tell()
 
-    async def do(self, actor: int, action: list[Any], act: Callable[[], None], seen: int = 0) -> Done:
-        """Carry out an action in its turn."""
-        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self._jobs.put_nowait(Job(actor, action, act, seen, done=done))
+    async def do(
+        self, actor: int, action: list[Any], act: Callable[[], None], seen: int = 0,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> Done | None:  # fmt: skip
+        """Carry out an action in its turn. Returns what it did (None: then it was not wanted any more)."""
+        done: asyncio.Future[Done | None] = asyncio.get_running_loop().create_future()
+        self._jobs.put_nowait(Job(actor, action, act, seen, done=done, is_wanted=is_wanted))
         return await done
 
     async def _carry_out(self, job: Job) -> None:
         act = job.act
-        if job.is_wanted is not None and not job.is_wanted():
+        if not job.is_wanted():
+            if job.done is not None and not job.done.cancelled():
+                job.done.set_result(None)
             return
         try:
             if job.prepared is not None and not await job.prepared and job.instead is not None:
@@ -275,16 +283,25 @@ class Services:
         assert isinstance(own, Coordinator)
         return own
 
-    async def crash(self, process: str, seen: int) -> None:
-        """A node has ended: the services hear of it. `seen` is the last clock of its log."""
+    async def crash(self, process: str, log: Path) -> None:
+        """A node has ended, of which this is the log: the services hear that its process crashes.
+
+        Where it has not been restored since that crashed last, the process is down all along.
+        """
+        self.life = self.life._replace(failed=self.life.failed | {process})
+        last = last_entry(log)
 
         def act() -> None:
             self.site.rules.emit((process, None, CRASH, None, None, None, None, None, None))
             for service in self.site.processes.values():
                 self.site.rules.crashed(service, process)
 
-        self.life = self.life._replace(failed=self.life.failed | {process})
-        await self.do(-1, ["crash", process], act, seen)
+        def is_up() -> bool:
+            return lived_since(log, self._crashed.get(process, 0))
+
+        done = await self.do(-1, ["crash", process], act, last.clock if last else 0, is_up)
+        if done is not None:
+            self._crashed[process] = done.clock
 
     async def recover(self, goal: Restorable, epoch: int) -> Done:
         """A recovery begins, which goes back to `goal`: the services are in the new epoch."""
@@ -299,6 +316,7 @@ class Services:
                 self.site.rules.recover(service, goal)
 
         done = await self.do(-1, ["recover", goal.snapshot, epoch], act)
+        assert done is not None
         self.life = self.life._replace(epoch=epoch, goal=goal, failed=frozenset())
         return done
 

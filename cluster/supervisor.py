@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.bookkeeping import Bookkeeping
-from cluster.event_log import EventLog, last_entry
+from cluster.event_log import EventLog
 from cluster.injecting import Injector
 from cluster.members import START_TIMEOUT, Member, Members
 from cluster.model import (
@@ -189,9 +189,8 @@ class Supervisor:
         if member.is_leaving:
             return
         member.status = NodeStatus.FAILED
-        last = last_entry(self.logs / f"{member.number}.log")
         print(f"node {member.name} has ended", file=sys.stderr, flush=True)
-        await self.services.crash(member.name, last.clock if last else 0)
+        await self.services.crash(member.name, self.logs / f"{member.number}.log")
         if self.system.takes_back:
             await self._recover(None, f"{member.name} had ended", because_failed=True)
 

@@ -6,6 +6,8 @@ and on a bank with random delays, under which its snapshots find messages on the
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from cluster.system import live as as_live
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.log import to_json
-from sim.core.model import RECORDED
+from sim.core.model import CRASH, RECORDED
 from sim.core.topology import Topology
 from sim.document import library
 from sim.document.scenario import Scenario
@@ -206,6 +208,34 @@ def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(transp
     assert [money(own) for own in snapshots_of(execution) if own.status == "complete"] == [400] * 3
     own = books(execution.table, execution.scenario)
     assert (own.recoveries, [problem for problem in own.wrong if "left in the channel" not in problem]) == (2, [])
+
+
+@pytest.mark.parametrize(("victim", "crashes"), [("P2", ["P2"]), ("P4", ["P2", "P4"])])
+def test_a_node_is_killed_while_it_is_being_restored(victim, crashes, tmp_path):
+    """P2 has ended. Killed once more before it is restored, it has not crashed again: it was down all along."""
+    killed: list[str] = []
+
+    async def act(supervisor: Supervisor) -> None:
+        restore = supervisor._restore
+
+        def kill_first(member: Any, *about: Any) -> None:
+            if member.name == victim and not killed:
+                killed.append(victim)
+                os.kill(member.process.pid, signal.SIGKILL)
+            restore(member, *about)
+
+        assert (await taken(supervisor)).status is Status.COMPLETED
+        supervisor._restore = kill_first  # type: ignore[method-assign]
+        await supervisor.inject(Fault("kill", "P2"))
+        await comes(lambda: supervisor.epochs()[0].number > 0, "a recovery is over")
+        await all_running(supervisor)
+        assert (await taken(supervisor)).status is Status.COMPLETED
+
+    wanted = Wanted(bank(4), tmp_path / "cluster", delay=(0.005, 0.03), allows_faults=True)
+    execution = told_again(live(wanted, act))
+    assert killed == [victim]
+    assert [row.process for row in execution.table if row.kind == CRASH] == crashes
+    assert [money(own) for own in snapshots_of(execution) if own.status == "complete"] == [400] * 2
 
 
 def test_a_run_with_a_cancelled_snapshot_is_not_told_again(tmp_path):
