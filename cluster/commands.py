@@ -30,13 +30,14 @@ _Commands = Any  # argparse's subparsers
 
 
 def _command(
-    commands: _Commands, name: str, about: str, act: Callable[[argparse.Namespace], int], *examples: str
-) -> Parser:
-    """A command. `examples` are lines at the end of its help."""
+    commands: _Commands, name: str, about: str, act: Callable[[argparse.Namespace], int], *examples: str,
+    also: Sequence[str] = (),
+) -> Parser:  # fmt: skip
+    """A command. `examples` are lines at the end of its help, and `also` other names of it."""
     lines = "\n".join(f"  python -m cluster {example}" for example in examples)
     parser: Parser = commands.add_parser(
-        name, help=about, description=f"{about[0].upper()}{about[1:]}.", epilog=lines and f"examples:\n{lines}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        name, aliases=also, help=about, description=f"{about[0].upper()}{about[1:]}.",
+        epilog=lines and f"examples:\n{lines}", formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.set_defaults(act=act)
     return parser
@@ -325,10 +326,10 @@ def _logs_of(folder: Path) -> Path:
     return max(starts, key=lambda path: int(path.name))
 
 
-def _add_tell(commands: _Commands) -> None:
-    about = "tell the run of a cluster again: to the simulation, which has to come to the same, or to the pipeline"
-    examples = ("tell data/live --scenario again.toml", "tell data/live --table data/audit")
-    parser = _command(commands, "tell", about, _tell, *examples)
+def _add_replay(commands: _Commands) -> None:
+    about = "replay the run of a cluster: in the simulation, which has to come to the same, or to the pipeline"
+    examples = ("replay data/live --scenario again.toml", "replay data/live --table data/audit")
+    parser = _command(commands, "replay", about, _replay, *examples, also=("tell",))
     about = "the folder of the cluster (of several starts, the last is told), or that of one start: DIR/logs/1"
     parser.add_argument("folder", type=Path, metavar="DIR", help=about)
     about = "write a scenario, for Explore and python -m sim run, and see whether it comes to the same rows"
@@ -337,7 +338,7 @@ def _add_tell(commands: _Commands) -> None:
     parser.add_argument("--table", type=Path, metavar="DIR", help=about)
 
 
-def _tell(arguments: argparse.Namespace) -> int:
+def _replay(arguments: argparse.Namespace) -> int:
     if arguments.scenario is None and arguments.table is None:
         raise InputError("say what to write: --scenario FILE, --table DIR, or both")
     logs = _logs_of(arguments.folder)
@@ -409,6 +410,6 @@ def _chaos(arguments: argparse.Namespace) -> int:
 
 
 PARSERS: Sequence[Callable[[_Commands], None]] = (
-    _add_up, _add_status, _add_snapshot, _add_restore, _add_down, _add_members, _add_fault, _add_tell, _add_chaos,
+    _add_up, _add_status, _add_snapshot, _add_restore, _add_down, _add_members, _add_fault, _add_replay, _add_chaos,
     _add_inversions,
 )  # fmt: skip

@@ -267,7 +267,20 @@ def test_a_port_is_free_again_if_the_cluster_does_not_start():
 
 # ---------------------------------------------------------------------- the words of the commands
 
-COMMANDS = ("up", "status", "snapshot", "restore", "down", "join", "leave", "fault", "tell", "chaos", "inversions")
+COMMANDS = (
+    "up",
+    "status",
+    "snapshot",
+    "restore",
+    "down",
+    "join",
+    "leave",
+    "fault",
+    "replay",
+    "tell",
+    "chaos",
+    "inversions",
+)
 
 
 def parser_of_all() -> argparse.ArgumentParser:
@@ -510,7 +523,7 @@ def test_the_run_is_told_again(tmp_path, capsys):
 
     said_by(Wanted(bank(2), folder))  # a start before: the last one is told
     lived(Wanted(bank(2), folder, delay=(0.01, 0.03)), act)
-    done = said("tell", str(folder), "--scenario", str(again), "--table", str(table))
+    done = said("replay", str(folder), "--scenario", str(again), "--table", str(table))
     assert re.fullmatch(r"[0-9,]+ rows: told again, the simulation comes to the same\n", done.stdout)
     assert sim(["run", str(again), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["snapshots"]
