@@ -15,6 +15,7 @@ from sim.core import recovery
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.deadline import in_time
 from sim.core.effects import Out
+from sim.core.fault_kinds import KIND_OF
 from sim.core.faults import (
     carry_out,
     connect,
@@ -42,6 +43,7 @@ from sim.core.model import (
     Crash,
     Deliver,
     Fire,
+    Freeze,
     Hear,
     Initiate,
     Internal,
@@ -58,6 +60,7 @@ from sim.core.model import (
     Send,
     Start,
     State,
+    Thaw,
     Timer,
     label_of,
 )
@@ -217,8 +220,11 @@ class Engine:
         """Whether `action` may happen in `state`, apart from refusals of the workload.
 
         A process whose channel is full stands still: it begins nothing and takes nothing from its channels but markers
-        that go ahead. It still initiates, and it still handles control messages and timers.
+        that go ahead. It still initiates, and it still handles control messages and timers. A process that is frozen
+        does nothing at all.
         """
+        if self.has_faults and self._is_frozen(state, action):
+            return False
         if type(action) is Deliver:
             message = action.message
             channel = message.channel
@@ -243,7 +249,7 @@ class Engine:
         if type(action) is Fire:
             return state.timers.get((action.timer.process, action.timer.name)) is action.timer
         if self.has_lives and isinstance(action, (Recover, Restore)):  # X | Y would be made anew at each call
-            return self._may_recover(state, action)
+            return self.may_recover(state, action)
         process = state.node(self.actor(action))
         if type(action) is Start:
             return process.turn == 0
@@ -261,10 +267,17 @@ class Engine:
 
     def _is_undone(self, action: Action) -> bool:
         """Whether a fault may change nothing: nobody knows before a run when a recovery brings a process back."""
-        return self.has_lives and isinstance(action, Crash | Restart)
+        return self.has_lives and KIND_OF[type(action)].is_unsure  # type: ignore[index]
 
-    def _may_recover(self, state: State, action: Recover | Restore) -> bool:
-        """Whether a recovery may begin: the next at a time given, or one for a crash; or a process be restored."""
+    def _is_frozen(self, state: State, action: Action) -> bool:
+        """Whether an action waits for a process to be thawed, which takes no step and is not restored before."""
+        return state.node(action.process if type(action) is Restore else self.actor(action)).frozen
+
+    def may_recover(self, state: State, action: Recover | Restore) -> bool:
+        """Whether a recovery may begin: the next at a time given, or one for a crash; or a process be restored.
+
+        A process that is frozen is restored when it is thawed.
+        """
         assert self.plan is not None
         if isinstance(action, Restore):
             return action.process in state.life.waiting
@@ -292,8 +305,12 @@ class Engine:
     # ------------------------------------------------------------------ channels that are full
 
     def may_begin(self, state: State, process: Process) -> bool:
-        """Whether a process may begin an internal event or a send: not if it is down, paused or has a full channel."""
-        return process.alive and not process.paused and not (self.has_limits and self.is_stopped(state, process.number))
+        """Whether a process may begin an internal event or a send.
+
+        It may not if it is down, frozen or paused, or has a full channel.
+        """
+        stands_still = process.frozen or process.paused or (self.has_limits and self.is_stopped(state, process.number))
+        return process.alive and not stands_still
 
     def is_stopped(self, state: State, process: int) -> bool:
         """Whether a channel of process number `process` is full. Services have no channels."""
@@ -343,9 +360,9 @@ class Engine:
     @staticmethod
     def _copy_for_world(twin: State, action: Action) -> None:
         """Copy in `twin` what a fault or a recovery may change there."""
-        if isinstance(action, Crash | Restart | Restore):
+        if isinstance(action, Crash | Restart | Freeze | Thaw | Restore):
             twin.processes[action.process] = own = twin.processes[action.process].copy()
-            for channel in own.incoming if isinstance(action, Restore) else ():
+            for channel in (*own.incoming, *own.outgoing):
                 twin.queues[channel.number] = twin.queues[channel.number].copy()
         elif isinstance(action, Join | Leave):
             twin.processes = [process.copy() for process in twin.processes]
@@ -457,6 +474,8 @@ class Engine:
             carry_out(state, action, self.channels, self.workload.initial, self._rows.extend)  # type: ignore[arg-type]
             if isinstance(action, Restart | Join):
                 self.rules.begin_again(state.processes[action.process])
+            elif isinstance(action, Thaw):
+                self.rules.thaw(state.processes[action.process])
             elif isinstance(action, Crash):
                 self._tell_of_crash(state, state.processes[action.process])
         elif type(action) is Recover:

@@ -4,6 +4,10 @@ A process that crashes loses all that it holds: its state, what it has recorded,
 starts again it does nothing, and what comes to it is lost. It starts again from its initial state; its events go on
 counting. A severed channel delivers nothing; what is due meanwhile arrives when the channel is mended.
 
+A process that is frozen keeps all that it holds and takes no step. What comes to it waits in its channels. Its timers
+stand still, too: what was left of their time is left when it is thawed. A crash or a leave ends that; it leaves without
+a word then.
+
 A process that leaves loses all that it holds, too, and its channels are no longer there: the others send nothing on
 them any more, and wait for nothing on them. What is on its way from it still arrives, and what is on its way to it is
 lost. A process that joins begins in its initial state, with its channels from and to those that are present.
@@ -24,17 +28,20 @@ from sim.core.model import (
     DOWN,
     DROPPED,
     FENCED,
+    FROZEN,
     JOIN,
     LEAVE,
     LOST,
     RESENT,
     RESTART,
     SLOW,
+    THAWED,
     UP,
     Channel,
     Copy,
     Crash,
     Fault,
+    Freeze,
     Join,
     Leave,
     Lose,
@@ -46,6 +53,7 @@ from sim.core.model import (
     Sever,
     Slow,
     State,
+    Thaw,
     label_of,
 )  # fmt: skip
 
@@ -63,6 +71,9 @@ def may_happen(state: State, fault: Fault) -> bool:
     if isinstance(fault, Restart):
         process = state.processes[fault.process]
         return process.present and not process.alive
+    if isinstance(fault, Freeze | Thaw):
+        process = state.processes[fault.process]
+        return process.alive and process.frozen == isinstance(fault, Thaw)
     if isinstance(fault, Join | Leave):
         return state.processes[fault.process].present == isinstance(fault, Leave)
     severed = state.severed.intersection(fault.channels)
@@ -75,10 +86,12 @@ def on_its_way(state: State, reference: MessageReference) -> Message | None:
 
 
 def carry_out(
-    state: State, fault: Slow | Crash | Restart | Sever | Mend | Join | Leave, channels: Iterable[Channel],
-    initial: Callable[[str], Any], emit: Emit,
-) -> None:  # fmt: skip
-    """Change `state`, and emit the rows. `channels`: all of the system. `initial` gives the state of a start."""
+    state: State, fault: Fault, channels: Iterable[Channel], initial: Callable[[str], Any], emit: Emit
+) -> None:
+    """Change `state`, and emit the rows. The fault is about no message.
+
+    `channels`: all of the system. `initial` gives the state of a start.
+    """
     if isinstance(fault, Slow):
         state.slowed = {**state.slowed, fault.process: fault.factor}
         emit(_row(state.processes[fault.process].name, SLOW, body=fault.factor))
@@ -90,6 +103,10 @@ def carry_out(
         process = state.processes[fault.process]
         process.alive, process.state = True, initial(process.name)
         emit(_row(process.name, RESTART, body=process.state))
+    elif isinstance(fault, Freeze | Thaw):
+        process = state.processes[fault.process]
+        process.frozen = isinstance(fault, Freeze)
+        emit(_row(process.name, FROZEN if process.frozen else THAWED))
     elif isinstance(fault, Join):
         process = state.processes[fault.process]
         process.present, process.alive, process.state = True, True, initial(process.name)
@@ -104,7 +121,7 @@ def carry_out(
     elif isinstance(fault, Sever):
         _emit_channels(DOWN, (own for own in fault.channels if own not in state.severed), emit)
         state.severed |= frozenset(fault.channels)
-    else:
+    elif isinstance(fault, Mend):
         _emit_channels(UP, (own for own in fault.channels if own in state.severed), emit)
         state.severed -= frozenset(fault.channels)
 
@@ -157,7 +174,7 @@ def _end(state: State, process: Process) -> None:
     state.timers = {key: timer for key, timer in state.timers.items() if key[0] != process.number}
     process.alive, process.state, process.memory, process.coordination = False, None, None, None
     process.storing = None
-    process.paused, process.blocked = False, frozenset()
+    process.frozen, process.paused, process.blocked = False, False, frozenset()
     process.snapshots, process.listening, process.aborted = {}, {}, frozenset()
 
 

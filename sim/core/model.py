@@ -184,9 +184,9 @@ class Process:
     """
 
     __slots__ = (
-        "aborted", "alive", "blocked", "coordination", "epoch", "incoming", "index", "listening", "memory", "name",
-        "number", "offsets", "outgoing", "outside", "paused", "position", "present", "snapshots", "state", "storing",
-        "turn",
+        "aborted", "alive", "blocked", "coordination", "epoch", "frozen", "incoming", "index", "listening", "memory",
+        "name", "number", "offsets", "outgoing", "outside", "paused", "position", "present", "snapshots", "state",
+        "storing", "turn",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int, state: Any) -> None:
@@ -200,6 +200,7 @@ class Process:
         self.turn = 0  # number of the workload's turns taken so far
         self.present = True  # if not, it is no part of the system: it has left, or not joined yet
         self.alive = True  # if not, it has crashed or is not present, and its state is None
+        self.frozen = False  # whether it stands still with all that it holds: it takes no step
         self.paused = False
         self.blocked: frozenset[Channel] = frozenset()  # incoming channels that deliver nothing to it
         self.snapshots: dict[str, LocalSnapshot] = {}
@@ -218,7 +219,7 @@ class Process:
         twin.name, twin.number, twin.incoming, twin.outgoing = self.name, self.number, self.incoming, self.outgoing
         twin.state, twin.index, twin.position, twin.turn = self.state, self.index, self.position, self.turn
         twin.alive, twin.present, twin.paused, twin.blocked = self.alive, self.present, self.paused, self.blocked
-        twin.snapshots, twin.coordination = self.snapshots, self.coordination
+        twin.frozen, twin.snapshots, twin.coordination = self.frozen, self.snapshots, self.coordination
         twin.listening, twin.aborted, twin.memory = self.listening, self.aborted, self.memory
         twin.storing, twin.epoch, twin.offsets, twin.outside = self.storing, self.epoch, self.offsets, self.outside
         return twin
@@ -391,6 +392,22 @@ class Restart:
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class Freeze:
+    """The world: process number `process` stands still, and so do its timers. It keeps all that it holds."""
+
+    process: int
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Thaw:
+    """The world: process number `process`, which is frozen, goes on."""
+
+    process: int
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Sever:
     """The world: these channels deliver nothing until they are mended."""
 
@@ -463,8 +480,8 @@ class Restore:
     item: ClassVar[None] = None
 
 
-Fault = Crash | Restart | Sever | Mend | Join | Leave | Slow | Lose | Copy
-FAULTS = frozenset({Crash, Restart, Sever, Mend, Join, Leave, Slow, Lose, Copy})
+Fault = Crash | Restart | Freeze | Thaw | Sever | Mend | Join | Leave | Slow | Lose | Copy
+FAULTS = frozenset({Crash, Restart, Freeze, Thaw, Sever, Mend, Join, Leave, Slow, Lose, Copy})
 Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start | Fault | Recover | Restore
 
 

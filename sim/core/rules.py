@@ -275,8 +275,8 @@ class Rules:
             self._carry_out(process)
 
     def leave(self, process: Process) -> None:
-        """`process` is about to leave."""
-        if process.alive and self._on_leave is not None:
+        """`process` is about to leave. One that is down or frozen says nothing."""
+        if process.alive and not process.frozen and self._on_leave is not None:
             self._on_leave(process, self._out)
             self._carry_out(process)
 

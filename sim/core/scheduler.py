@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Generator, MutableMapping, MutableSequence, Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from operator import itemgetter
 from typing import Any
 
@@ -35,10 +35,10 @@ from sim.core.model import (
     Crash,
     Deliver,
     Fire,
+    Freeze,
     Hear,
     Initiate,
     Join,
-    Leave,
     Lose,
     Mend,
     Message,
@@ -46,9 +46,9 @@ from sim.core.model import (
     Restart,
     Restore,
     Sever,
-    Slow,
     Start,
     State,
+    Thaw,
     Timer,
 )
 from sim.core.recovery import ON_CRASH
@@ -163,7 +163,8 @@ class Timed(Scheduler):
 
     An action that is due while its channel is blocked, its process paused or a channel of that process full is parked,
     and happens as soon as it may. The messages from and to a slow process take so many times as long, unless their
-    delay is set by hand; and so does a slow process for its turns.
+    delay is set by hand; and so does a slow process for its turns. The timers of a frozen process stand still: they go
+    off later, by as long as it was frozen.
 
     A message that is lost is lost when it is sent, or at the time that the scenario gives; a copy of it arrives as long
     after it as it takes itself.
@@ -192,6 +193,10 @@ class Timed(Scheduler):
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
         self._has_lives = engine.has_lives
         self._lives = 0  # so far, and one for each crash after which a recovery begins
+        self._life = 0  # the number of the last recovery among these
+        self._stopped: dict[
+            int, list[tuple[float, Entry]]
+        ] = {}  # timers of who is frozen, each with the time since when
         self._busy_in_epoch: defaultdict[tuple[int, int], float] = defaultdict(lambda: -math.inf)
         for number, time in enumerate(engine.plan.at if engine.plan else ()):
             heappush(self._due, (time, FAULT, self._after_faults, number, Recover(number)))
@@ -212,7 +217,7 @@ class Timed(Scheduler):
             if not due or due[0][0] >= limit:
                 return
             entry = heappop(due)
-            time, rank, order, _, what = entry
+            time, rank, order, number, what = entry
             action: Action | None
             if rank == DELIVERY:
                 if self._outdated and self._is_outdated(what):  # type: ignore[arg-type]
@@ -236,7 +241,8 @@ class Timed(Scheduler):
             else:
                 action = what  # type: ignore[assignment]
                 if type(action) in _RECOVERIES:
-                    if not is_enabled(self.state, action):  # type: ignore[arg-type]
+                    is_later = type(action) is Restore and number < self._life
+                    if is_later or not self.engine.may_recover(self.state, action):  # type: ignore[arg-type]
                         continue  # a later recovery has begun
                 elif type(action) is not Start:
                     self._plan_next_item()
@@ -263,6 +269,8 @@ class Timed(Scheduler):
             self._plan_followers()
         if self._has_lives and isinstance(action, Crash | Recover):
             self._plan_recovery(action)
+        elif isinstance(action, Freeze | Thaw):
+            self._stop_timers(action)
         if self._takes_turns:
             number = action.process if type(action) in _BEGINNINGS else self.engine.actor(action)  # type: ignore[union-attr]
             if number < len(self._has_turn) and not self._has_turn[number]:
@@ -278,9 +286,21 @@ class Timed(Scheduler):
                 due = self.now + plan.detect
                 heappush(self._due, (due, FAULT, self._after_faults, len(plan.at) + self._lives, Recover(None)))
             return
+        self._life = self._lives
         for number in sorted(life.waiting):
             due = self.now + life.goal.takes.get(engine.processes[number], 0.0)
             heappush(self._due, (due, FAULT, self._after_faults + 1 + number, self._lives, Restore(number)))
+
+    def _stop_timers(self, action: Freeze | Thaw) -> None:
+        """A process stands still, and so do its timers, or it goes on, and so do they."""
+        stopped = self._stopped.setdefault(action.process, [])
+        if type(action) is Freeze:
+            stopped += ((self.now, own) for own in self._due if own[1:3] == (ALARM, action.process))
+            self._due[:] = (own for own in self._due if own[1:3] != (ALARM, action.process))
+            heapify(self._due)
+            return
+        for since, entry in self._stopped.pop(action.process):
+            heappush(self._due, (entry[0] + self.now - since, *entry[1:]))
 
     @property
     def _after_faults(self) -> int:
@@ -494,9 +514,10 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines wait
     for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`. `control
     P1->P2`: the oldest control message (`#2`: the second, of another epoch). `timer retry of P1`. `start coordinator`:
-    a service. `crash P2`, the second time `crash P2 #2`, and so with `restart P2`, `join P2`, `leave P2`, `sever P1->P2
-    P2->P1`, `mend P1->P2`, `slow P2`, `lose H` (by the label of the send), `copy P1->P2 S1` (the marker of a snapshot
-    on a channel). `recover` after a crash, `recover #2`: the second at a time given; `restore P2`.
+    a service. `crash P2`, the second time `crash P2 #2`, and so with `restart P2`, `freeze P2`, `thaw P2`, `join P2`,
+    `leave P2`, `sever P1->P2 P2->P1`, `mend P1->P2`, `slow P2`, `lose H` (by the label of the send), `copy P1->P2 S1`
+    (the marker of a snapshot on a channel). `recover` after a crash, `recover #2`: the second at a time given;
+    `restore P2`.
     """
     if isinstance(action, Hear):
         return _numbered(f"control {action.channel.name}", state.control[action.channel].index(action.message))
@@ -525,14 +546,14 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
 
 
 def fault_name(engine: Engine, action: Action) -> str:
-    """`crash P2` (so restart, join, leave, slow), `sever P1->P2 P2->P1` (so mend), `lose H` (so copy); else nothing."""
+    """`crash P2` (so all faults of a process), `sever P1->P2 P2->P1` (so mend), `lose H` (so copy); else nothing."""
     if isinstance(action, Lose | Copy):
         about = action.reference
         return f"{type(action).__name__.lower()} {about.label or f'{about.channel} {about.snapshot}'}"
-    if isinstance(action, Crash | Restart | Join | Leave | Slow):
-        return f"{type(action).__name__.lower()} {engine.processes[action.process]}"
     if isinstance(action, Sever | Mend):
         return " ".join([type(action).__name__.lower(), *(channel.name for channel in action.channels)])
+    if type(action) in FAULTS:
+        return f"{type(action).__name__.lower()} {engine.processes[action.process]}"  # type: ignore[union-attr]
     return ""
 
 

@@ -12,6 +12,7 @@ from sim import FILE_VERSION
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError, brief
+from sim.core.fault_kinds import FAULT_KINDS, MESSAGE, PROCESS
 from sim.core.model import APP, CONTROL, MARKER, MessageReference
 from sim.core.network import LAYERS, Network
 from sim.core.parameters import Parameter
@@ -20,10 +21,7 @@ from sim.core.topology import EVERY_CHANNEL, KINDS, Topology
 from sim.core.workload import WORKLOADS
 from sim.document.fault_rates import FaultRates
 from sim.document.scenario import (
-    FAULT_KINDS,
     MOST_PROCESSES,
-    OF_MESSAGES,
-    OF_PROCESSES,
     ORIENTATIONS,
     SCHEDULERS,
     STATUSES,
@@ -335,7 +333,8 @@ def _initiation(entry: Table) -> Initiation:
 
 def _fault(entry: Table) -> FaultLine:
     kind = entry.choice("kind", FAULT_KINDS, "")
-    of_message, process = kind in OF_MESSAGES, entry.required("process") if kind in OF_PROCESSES else None
+    about = FAULT_KINDS[kind].about
+    of_message, process = about == MESSAGE, entry.required("process") if about == PROCESS else None
     channels = () if process or of_message else entry.texts("channels")
     if not process and not of_message and not channels:
         raise entry.missing("channels", f'say which to {kind}, such as ["P1->P2"]')

@@ -16,24 +16,19 @@ from sim.core.algorithm import ALGORITHMS, Graph, SnapshotAlgorithm
 from sim.core.chances import Chances
 from sim.core.delays import DelayRule, Delays
 from sim.core.engine import Engine
+from sim.core.fault_kinds import FAULT_KINDS, PROCESS
 from sim.core.model import (
     FAULTS,
     Action,
     AgendaItem,
     Channel,
     Copy,
-    Crash,
     Fault,
     Initiate,
     Internal,
-    Join,
-    Leave,
     Lose,
-    Mend,
     MessageReference,
-    Restart,
     Send,
-    Sever,
     Slow,
     State,
 )
@@ -57,15 +52,6 @@ ORIENTATIONS = ("down", "right")
 STATUSES = ("complete", "recording", "aborted", "expired", "failed")
 MOST_PROCESSES = 1_000
 ITEM_KEYS = ("script", "snapshots", "faults")  # of what is planned, in the order of the agenda
-FAULT_KINDS: Mapping[str, type[Fault]] = {
-    "crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend, "join": Join, "leave": Leave, "slow": Slow,
-    "lose": Lose, "copy": Copy,
-}  # fmt: skip
-# The kinds that are about a process, and what it does then; those about a message; the others are about channels.
-OF_PROCESSES = {
-    "crash": "crashes", "restart": "starts again", "join": "joins", "leave": "leaves", "slow": "becomes slow",
-}  # fmt: skip
-OF_MESSAGES = ("lose", "copy")
 
 
 @dataclass(frozen=True)
@@ -101,8 +87,9 @@ class Initiation:
 class FaultLine:
     """What the world does at time `at`, or `at` time units after the event labelled `after`.
 
-    `kind` is one of FAULT_KINDS: a process crashes, starts again, joins, leaves or becomes slow (by `factor`), channels
-    (by name) are severed or mended, or a message is lost or copied: when it is sent, or at `at` if that is later.
+    `kind` is one of FAULT_KINDS: a process crashes, starts again, is frozen or thawed, joins, leaves or becomes slow
+    (by `factor`), channels (by name) are severed or mended, or a message is lost or copied: when it is sent, or at `at`
+    if that is later.
     """
 
     kind: str
@@ -260,8 +247,8 @@ class Scenario:
         lines = [fault for fault in self.faults if name == fault.process or name in fault.channels]
         if any(fault.after is not None for fault in lines):
             return
-        taken, rates = _outages(lines, fails), self.fault_rates
-        of_process = fails in OF_PROCESSES
+        taken, rates = _outages(lines), self.fault_rates
+        of_process = FAULT_KINDS[fails].about == PROCESS
         process, channels = (name, ()) if of_process else (None, (name,))
         for outage in rates.of_process(self.seed, name) if of_process else rates.of_channel(self.seed, name):
             if not any(outage.meets(*other) for other in taken):
@@ -398,19 +385,19 @@ def _fault(line: FaultLine, number_of: Mapping[str, int], channel_of: Mapping[st
     about: Any = line.message or tuple(channel_of[name] for name in line.channels)
     if line.process is not None:
         about = number_of[line.process]
-    kind: Any = FAULT_KINDS[line.kind]
+    kind: Any = FAULT_KINDS[line.kind].action
     fault: Fault = kind(about, item)
     return fault
 
 
-def _outages(lines: Iterable[FaultLine], fails: str) -> list[Outage]:
-    """When lines say that one process is down, or one channel severed; `fails` is the kind that begins it."""
+def _outages(lines: Iterable[FaultLine]) -> list[Outage]:
+    """When lines say that one process is down, frozen or absent, or one channel severed."""
     found: list[Outage] = []
     for fault in sorted(lines, key=lambda own: own.at):
-        is_down = bool(found) and found[-1].end == math.inf
+        is_down, kind = bool(found) and found[-1].end == math.inf, FAULT_KINDS[fault.kind]
         if not is_down:  # a line that mends several channels may be about one that is not severed
-            found.append(Outage(fault.at, math.inf if fault.kind == fails else fault.at))
-        elif fault.kind != fails:
+            found.append(Outage(fault.at, math.inf if kind.begins else fault.at))
+        elif kind.needs:
             found[-1] = Outage(found[-1].begin, fault.at)
     return found
 

@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from sim.core.algorithm import ALGORITHMS, ALL, ANY, BY_COUNT, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
 from sim.core.errors import InputError, nearest
+from sim.core.fault_kinds import ABSENT, DOWN, FAULT_KINDS, FROZEN, SEVERED, FaultKind
 from sim.core.model import CONTROL, MARKER, MessageReference
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL, unreachable
@@ -279,7 +280,7 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
             yield f"{where}.process", f"{fault.process!r} is no process; {_known(scenario)}"
         if fault.process is not None:
             what = "processes that come and go" if fault.kind in ("join", "leave") else "a crash"
-            if fault.kind != "slow":
+            if fault.kind not in ("slow", "freeze", "thaw"):  # these make the run later, and no more than that
                 yield from _crashes(scenario, where, what)
         if not fault.factor > 0:
             yield f"{where}.factor", f"expected a number above 0, such as 3, not {fault.factor:g}"
@@ -288,11 +289,10 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
         for name in fault.channels:
             if name not in names:
                 yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"
-        may_be_undone = scenario.recovery is not None and fault.kind in ("crash", "restart")
-        if fault.after is None and fault.message is None and not may_be_undone:
+        if fault.after is None and fault.message is None:
             timed.append((fault.at, where, fault))
     if all(fault.after is None for fault in scenario.faults):  # else nobody knows before the run which comes first
-        yield from _changing_nothing(timed, set(scenario.absent))
+        yield from _changing_nothing(timed, scenario.absent, is_recovered=scenario.recovery is not None)
 
 
 def _storage(scenario: Scenario) -> Iterator[Problem]:
@@ -346,32 +346,42 @@ def _of_message(scenario: Scenario, fault: FaultLine, where: str) -> Iterator[Pr
         yield f"{where}.{key}", problem
 
 
-def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]], absent: set[str]) -> Iterator[Problem]:
-    """The faults that change nothing, such as a restart before a crash. `absent`: who is not there at first."""
-    down: set[str] = set()  # processes that are down, channels that are severed
+def _changing_nothing(
+    timed: Sequence[tuple[float, str, FaultLine]], absent: Collection[str], *, is_recovered: bool
+) -> Iterator[Problem]:
+    """The faults that change nothing, such as a restart before a crash. `absent`: who is not there at first.
+
+    Where the system `is_recovered`, nobody knows before the run how long a process is down.
+    """
+    having: dict[str, set[str]] = {ABSENT: {*absent}, DOWN: set(), FROZEN: set(), SEVERED: set()}
+    unknown: set[str] = set()  # processes that a recovery may have brought back
     for at, where, fault in sorted(timed, key=lambda own: own[0]):
-        about = {fault.process} if fault.process else set(fault.channels)
-        who, state = (fault.process, "down") if fault.process else (" and ".join(fault.channels), "severed")
-        if fault.kind == "slow":
+        kind, about = FAULT_KINDS[fault.kind], {fault.process} if fault.process else {*fault.channels}
+        if not kind.begins and not kind.needs:
             continue
-        if fault.kind == "join":
-            if not about <= absent:
-                yield where, f"{who} is there already at {at:g}; only a process under `absent`, or one that left, joins"
-            absent -= about
-        elif about & absent:
-            yield where, f"{who} is not there at {at:g}; it has to join first"
-        elif fault.kind == "leave":
-            absent |= about
-            down -= about
-        elif fault.kind in ("crash", "sever"):
-            if about <= down:
-                yield where, f"{who} is {state} already at {at:g}; give another time, or leave one out"
-            down |= about
-        elif not about & down:
-            before = "a restart comes after a crash" if fault.process else "only what is severed can be mended"
-            yield where, f"{who} is not {state} at {at:g}; {before}"
-        else:
-            down -= about
+        if is_recovered and DOWN in (kind.begins, kind.needs):
+            unknown |= about
+        problem = "" if about & unknown else _idle(kind, about, having)
+        if problem:
+            yield where, f"{fault.process or ' and '.join(fault.channels)} is {problem}".format(f"{at:g}")
+        for state in kind.ends:
+            having[state] -= about
+        if kind.begins:
+            having[kind.begins] |= about
+
+
+def _idle(kind: FaultKind, about: Collection[str], having: Mapping[str, set[str]]) -> str:
+    """Why a fault changes nothing; {} stands for the time. `having` holds who is what."""
+    needs, begins = kind.needs, kind.begins
+    if needs != ABSENT and not having[ABSENT].isdisjoint(about):
+        return "not there at {}; it has to join first"
+    if needs and having[needs].isdisjoint(about):
+        return f"{'there already' if needs == ABSENT else f'not {needs}'} at {{}}; {kind.advice}"
+    if kind.unless and not having[kind.unless].isdisjoint(about):
+        return f"{kind.unless} at {{}}; {kind.advice}"
+    if begins and having[begins].issuperset(about):
+        return f"{begins} already at {{}}; give another time, or leave one out"
+    return ""
 
 
 def _one_initiator(

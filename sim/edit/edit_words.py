@@ -7,6 +7,7 @@ import math
 from sim.core.algorithm import ALGORITHMS
 from sim.core.detector import DETECTORS
 from sim.core.errors import brief
+from sim.core.fault_kinds import FAULT_KINDS, MESSAGE, PROCESS
 from sim.core.model import SEND, MessageReference
 from sim.core.network import RAW
 from sim.core.notation import caption, has_label
@@ -14,7 +15,7 @@ from sim.core.recovery import RecoveryPlan
 from sim.core.slip import SLIPS
 from sim.core.topology import EVERY_CHANNEL
 from sim.document.files import read_reference
-from sim.document.scenario import OF_MESSAGES, OF_PROCESSES, FaultLine, Initiation, Scenario, ScriptLine
+from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.edit.another_algorithm import with_algorithm
 from sim.edit.edits import ANOTHER, Edit, is_plan, planned, read_message
@@ -143,22 +144,23 @@ def _recovery_in_words(edit: Edit) -> str:
 
 def _fault_in_words(before: Scenario, edit: Edit) -> str:
     at = f" at {edit['at']:g}" if before.scheduler.kind != "manual" and "at" in edit else ""
-    if edit["kind"] in OF_MESSAGES:
+    kind = FAULT_KINDS[edit["kind"]]
+    if kind.about == MESSAGE:
         message = read_reference(Table(edit["message"], "")).in_words(before.rules.marker)
-        return f"{message} is {'lost' if edit['kind'] == 'lose' else 'copied'}{at}"
+        return f"{message} is {kind.does}{at}"
     if edit["kind"] == "slow":
         factor = edit["factor"]
         pace = "goes at its usual pace" if factor == 1 else f"takes {factor:g} times as long"
         return f"{edit['process']} {pace} from {edit['at']:g} on" if at else f"{edit['process']} {pace}"
-    if edit["kind"] in OF_PROCESSES:
-        return f"{edit['process']} {OF_PROCESSES[edit['kind']]}{at}{_instead(before, edit)}"
+    if kind.about == PROCESS:
+        return f"{edit['process']} {kind.does}{at}{_instead(before, edit)}"
     if "groups" in edit:
         sides = " | ".join(words.listing(group) for group in edit["groups"])
         is_split = edit["kind"] == "sever"
         return f"the network is {'split' if is_split else 'healed'}{at}{_instead(before, edit)}: {sides}"
     names = [caption(before.processes, name) for name in edit["channels"]]
-    are, what = "is" if len(names) == 1 else "are", "severed" if edit["kind"] == "sever" else "mended"
-    return f"{words.listing(names)} {are} {what}{at}{_instead(before, edit)}"
+    are = "is" if len(names) == 1 else "are"
+    return f"{words.listing(names)} {are} {kind.does}{at}{_instead(before, edit)}"
 
 
 def _instead(before: Scenario, edit: Edit) -> str:

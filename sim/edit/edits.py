@@ -5,9 +5,10 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "delay", "message": REFERENCE, "delay": 20}        counted from the send; likewise "hold" and "release"
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
-    {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels",
-                                                            or with "groups": all channels that join two of them;
-                                                            "slow", with a "factor"; "lose" and "copy", with a "message"
+    {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart", "freeze" and "thaw"; "sever" and
+                                                            "mend", with "channels", or with "groups": all channels
+                                                            that join two of them; "slow", with a "factor"; "lose" and
+                                                            "copy", with a "message"
     {"do": "no_faults"}                                     nothing fails: no line and no rate of faults is left, and
                                                             all processes are there from the beginning
     {"do": "network", "layer": "raw", "resend"?: 4}         what is lost is lost there; "fifo": it is sent again
@@ -50,6 +51,7 @@ from typing import Any
 from sim.core.algorithm import ALGORITHMS, ANY
 from sim.core.delays import HOLD, DelayRule
 from sim.core.errors import InputError, nearest
+from sim.core.fault_kinds import FAULT_KINDS, MESSAGE, PROCESS
 from sim.core.model import CONTROL, MessageReference
 from sim.core.network import LAYERS, Network
 from sim.core.slip import FIFO, SLIPS
@@ -57,9 +59,6 @@ from sim.core.topology import EVERY_CHANNEL
 from sim.document.fault_rates import FaultRates
 from sim.document.files import read_reference
 from sim.document.scenario import (
-    FAULT_KINDS,
-    OF_MESSAGES,
-    OF_PROCESSES,
     FaultLine,
     Initiation,
     Scenario,
@@ -228,8 +227,9 @@ def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
     """
     scenario = scenario.written_down()
     kind = table.choice("kind", FAULT_KINDS, "")
-    message = read_reference(read_inner(table, "message", "say which message")) if kind in OF_MESSAGES else None
-    process = _who(table, "process") if kind in OF_PROCESSES else None
+    about = FAULT_KINDS[kind].about
+    message = read_reference(read_inner(table, "message", "say which message")) if about == MESSAGE else None
+    process = _who(table, "process") if about == PROCESS else None
     channels = () if process or message else _channels_meant(scenario, table)
     at = table.number("at", 0.0 if message else now)
     if scenario.scheduler.kind == "manual":
@@ -254,7 +254,7 @@ def _network(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 def _may_be_undone(scenario: Scenario, fault: FaultLine) -> bool:
     """Whether a recovery may bring the process of a fault back: another crash of it changes something, too."""
-    return scenario.recovery is not None and fault.kind in ("crash", "restart")
+    return scenario.recovery is not None and FAULT_KINDS[fault.kind].is_unsure
 
 
 def _about(fault: FaultLine) -> set[Any]:
@@ -265,9 +265,10 @@ def _about(fault: FaultLine) -> set[Any]:
 def _made_idle(faults: Sequence[FaultLine], fault: FaultLine) -> int | None:
     """The number of the later fault that changes nothing any more once `fault` is there: it gives up its place.
 
-    It is the next one of this kind, is about nothing else, and nothing undoes `fault` before it.
+    It is the next one of this kind, or needs what `fault` ends; it is about nothing else, and nothing undoes `fault`
+    before it.
     """
-    about = _about(fault)
+    about, ends = _about(fault), FAULT_KINDS[fault.kind].ends
     later = sorted(
         (own.at, number)
         for number, own in enumerate(faults)
@@ -275,7 +276,7 @@ def _made_idle(faults: Sequence[FaultLine], fault: FaultLine) -> int | None:
     )
     for _, number in later:
         own = faults[number]
-        if own.kind != fault.kind:
+        if own.kind != fault.kind and FAULT_KINDS[own.kind].needs not in ends:
             return None
         if _about(own) <= about:
             return number

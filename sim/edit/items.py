@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sim.core.errors import InputError
+from sim.core.fault_kinds import FAULT_KINDS
 from sim.core.model import INTERNAL, SEND, Event, MessageReference
 from sim.core.parameters import Parameter
 from sim.core.workload import WORKLOADS
@@ -62,15 +63,13 @@ def name_of(planned: Planned) -> str:
     if isinstance(planned, Initiation):
         return f"the start of {planned.snapshot} at {planned.process}"
     if isinstance(planned, FaultLine):
-        after = "" if planned.after is None else f" after {planned.after}"
+        after, noun = "" if planned.after is None else f" after {planned.after}", FAULT_KINDS[planned.kind].noun
         if planned.message is not None:
-            what = "loss" if planned.kind == "lose" else "copy"
             at = f" at {planned.at:g}" if planned.at or after else ""
-            return f"the {what} of {planned.message.in_words()}{at}{after}"
+            return f"the {noun} of {planned.message.in_words()}{at}{after}"
         if planned.kind == "slow":
-            return f"the pace of {planned.process} from {planned.at:g}{after} on"
-        what = {"sever": "severing", "mend": "mending", "join": "joining"}.get(planned.kind, planned.kind)
-        return f"the {what} of {planned.process or listing(planned.channels)} at {planned.at:g}{after}"
+            return f"the {noun} of {planned.process} from {planned.at:g}{after} on"
+        return f"the {noun} of {planned.process or listing(planned.channels)} at {planned.at:g}{after}"
     if planned.label is not None:
         return planned.label
     what = "event" if planned.to is None else "message"

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sim.core.fault_kinds import KIND_OF
 from sim.core.model import (
     COPIED,
     CRASH,
     DOWN,
     DROPPED,
+    FROZEN,
     JOIN,
     LEAVE,
     LOST,
     RESENT,
     RESTART,
     SLOW,
+    THAWED,
     UP,
     Channel,
     Copy,
-    Crash,
     Event,
     Fault,
-    Join,
-    Leave,
     Lose,
     Mend,
-    Restart,
     Sever,
     Slow,
 )
-from sim.document.scenario import FAULT_KINDS, OF_PROCESSES
+from sim.explain.standstills import long
 from sim.explain.words import listing, words_of
 from sim.run.execution import Execution
 from sim.run.fifo import tries
 from sim.run.references import find
+from sim.run.stops import ended_by
 
-KINDS = frozenset({CRASH, RESTART, DOWN, UP, LOST, COPIED, RESENT, DROPPED, SLOW, JOIN, LEAVE})
-_OF_PROCESSES = {FAULT_KINDS[kind]: does for kind, does in OF_PROCESSES.items()}
+KINDS = frozenset({CRASH, RESTART, FROZEN, THAWED, DOWN, UP, LOST, COPIED, RESENT, DROPPED, SLOW, JOIN, LEAVE})
 
 
 def whose(execution: Execution, fault: Fault) -> str:
@@ -51,15 +50,16 @@ def whose(execution: Execution, fault: Fault) -> str:
 
 def choice_in_words(execution: Execution, fault: Fault) -> str:
     """`P2 crashes`, `P2 starts again`, `C12 and C21 are severed`, `H->D is lost`."""
+    does = KIND_OF[type(fault)].does
     if isinstance(fault, Slow):
         return f"{whose(execution, fault)} {_slow(fault.factor)}"
     if isinstance(fault, Lose | Copy):
         found, words = find(execution, fault.reference), words_of(execution)
         what = words.message(found) if found else fault.reference.in_words(words.algorithm.marker)
-        return f"{what} is {'lost' if isinstance(fault, Lose) else 'copied'}"
-    if isinstance(fault, Crash | Restart | Join | Leave):
-        return f"{whose(execution, fault)} {_OF_PROCESSES[type(fault)]}"
-    return f"{_channels(execution, fault.channels)} {'severed' if isinstance(fault, Sever) else 'mended'}"
+        return f"{what} is {does}"
+    if isinstance(fault, Sever | Mend):
+        return f"{_channels(execution, fault.channels)} {does}"
+    return f"{whose(execution, fault)} {does}"
 
 
 def sentences_of_faults(execution: Execution, rows: Sequence[Event]) -> list[str]:
@@ -77,6 +77,10 @@ def sentences_of_faults(execution: Execution, rows: Sequence[Event]) -> list[str
             state = own.workload.state_words(execution.body_of(first))
             begins = "starts again, from its" if kind == RESTART else "joins, in its"
             found.append(f"{first.process} {begins} initial state{f' {state}' if state else ''}.")
+        elif kind == FROZEN:
+            found.append(f"{first.process} is frozen: it stands still with all that it holds, and so do its timers.")
+        elif kind == THAWED:
+            found.append(f"{first.process} is thawed{_after(execution, first)}: it goes on with all that it holds.")
         elif kind == LEAVE:
             found.append(f"{first.process} leaves: its state and its channels go with it.")
         elif kind == DOWN:
@@ -93,6 +97,11 @@ def sentences_of_faults(execution: Execution, rows: Sequence[Event]) -> list[str
             where = "down" if is_present(execution, first.process, first.row) else "not there"
             found.append(f"{first.process} is {where}: {what} from {own.node(flight.channel.source_name)} is lost.")
     return found
+
+
+def _after(execution: Execution, thawed: Event) -> str:
+    """` after 6 time units`."""
+    return f" after {long(execution, ended_by(execution)[thawed.row].lasts or 0.0)}"
 
 
 def _slow(factor: float) -> str:

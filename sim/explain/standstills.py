@@ -19,7 +19,7 @@ def standstill_fields(execution: Execution, resumed: Event) -> dict[str, str]:
     step = "" if execution.scenario.scheduler.has_time else "step "
     return {
         "since": f"{step}{stop.begin.time:g}", "until": f"{step}{resumed.time:g}",
-        "still": _long(execution, stop.lasts or 0.0),
+        "still": long(execution, stop.lasts or 0.0),
     }  # fmt: skip
 
 
@@ -52,15 +52,15 @@ def stood_still(execution: Execution, snapshot: Snapshot) -> Iterator[str]:
     times = sorted((time for time in by_time if time is not None), reverse=True)
     if len(times) > MOST_TOLD:
         longest = listing(by_time[times[0]])
-        yield f"processes stood still for {times[-1]:g} to {_long(execution, times[0])} ({longest} longest)"
+        yield f"processes stood still for {times[-1]:g} to {long(execution, times[0])} ({longest} longest)"
     else:
         for time in times:
-            yield f"{listing(by_time[time])} stood still for {_long(execution, time)}"
+            yield f"{listing(by_time[time])} stood still for {long(execution, time)}"
     if None in by_time:
         yield f"{listing(by_time[None])} {'stands' if len(by_time[None]) == 1 else 'stand'} still to the end"
 
 
-def _long(execution: Execution, time: float) -> str:
-    """A length of time; of steps, where time is their number."""
+def long(execution: Execution, time: float) -> str:
+    """A length of time in words; of steps, where time is their number."""
     what = "time unit" if execution.scenario.scheduler.has_time else "step"
     return counted(int(time), what) if time == int(time) else f"{time:.4g} {what}s"

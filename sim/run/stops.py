@@ -1,4 +1,4 @@
-"""When something stood still: a channel that was blocked, full or severed, a process that was paused, down or slow."""
+"""When something stood still: a channel blocked, full or severed, a process paused, frozen, down or slow."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sim.core.model import (
     BLOCKED,
     CRASH,
     DOWN,
+    FROZEN,
     FULL,
     JOIN,
     LEAVE,
@@ -21,6 +22,7 @@ from sim.core.model import (
     RESUMED,
     ROOM,
     SLOW,
+    THAWED,
     UNBLOCKED,
     UP,
     Event,
@@ -28,7 +30,11 @@ from sim.core.model import (
 from sim.run.execution import Execution, once
 from sim.run.fifo import due
 
-_ENDS = {BLOCKED: UNBLOCKED, PAUSED: RESUMED, FULL: ROOM, CRASH: RESTART, DOWN: UP, LEAVE: JOIN}
+_ENDS = {BLOCKED: UNBLOCKED, PAUSED: RESUMED, FROZEN: THAWED, FULL: ROOM, CRASH: RESTART, DOWN: UP, LEAVE: JOIN}
+# What else ends stops of a process, by what ends them otherwise. It takes from all its channels then, or from none.
+_ALSO_ENDS = {
+    RESTORE: (RESTART, RESUMED), CRASH: (RESUMED, THAWED), LEAVE: (RESUMED, THAWED, RESTART),
+}  # fmt: skip
 
 
 class Stop(NamedTuple):
@@ -42,7 +48,7 @@ class Stop(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """BLOCKED, PAUSED, FULL, CRASH (a process is down), LEAVE (it is not there), SLOW or DOWN (severed)."""
+        """BLOCKED, PAUSED, FROZEN, FULL, CRASH (a process is down), LEAVE (it is not there), SLOW or DOWN (severed)."""
         return self.begin.kind
 
     @property
@@ -73,10 +79,8 @@ def stops_of(execution: Execution) -> tuple[Stop, ...]:
     open_at: dict[tuple[str, str], int] = {}  # what ends it, and where -> row of its beginning
     for row in in_time([*_absent_at_first(execution), *execution.events]):
         where = row.channel or row.process
-        if row.kind == LEAVE:
-            open_at.pop((RESTART, where), None)  # who was down is gone now
-        if row.kind == RESTORE:  # who was down is up; who was paused goes on, and takes from all its channels
-            for key in [own for own in open_at if _is_ended_by_restore(own, row.process)]:
+        if row.kind in _ALSO_ENDS:
+            for key in [own for own in open_at if _is_ended(own, row)]:
                 ended = open_at.pop(key)
                 found[ended] = found[ended]._replace(end=row)
         if row.kind == SLOW:
@@ -92,10 +96,14 @@ def stops_of(execution: Execution) -> tuple[Stop, ...]:
     return tuple(found.values())
 
 
-def _is_ended_by_restore(stop: tuple[str, str], process: str) -> bool:
-    """Whether a stop, by what ends it and where, ends as well when a recovery restores `process`."""
+def _is_ended(stop: tuple[str, str], row: Event) -> bool:
+    """Whether a stop, by what ends it and where, ends as well when this happens to a process."""
     kind, where = stop
-    return where == process if kind in (RESTART, RESUMED) else kind == UNBLOCKED and where.endswith(f"->{process}")
+    return (
+        where.endswith(f"->{row.process}")
+        if kind == UNBLOCKED
+        else (kind in _ALSO_ENDS[row.kind] and where == row.process)
+    )
 
 
 def _absent_at_first(execution: Execution) -> Iterator[Event]:
@@ -130,8 +138,8 @@ def others_full(execution: Execution) -> dict[int, tuple[str, ...]]:
 def freed_at(execution: Execution) -> dict[int, float | None]:
     """When a channel is open again for the messages that had to wait for that (None: never), by message id.
 
-    They wait behind a message that blocked their channel, until their receiver, of which a channel is full, goes on,
-    until their channel is mended, or until a recovery has restored their receiver.
+    They wait behind a message that blocked their channel, until their receiver, of which a channel is full, or which is
+    frozen, goes on, until their channel is mended, or until a recovery has restored their receiver.
     """
     found: dict[int, float] = {}
     for waits in (_behind_a_block(execution), _until_it_may_come(execution), _until_it_is_restored(execution)):
@@ -162,15 +170,17 @@ def _until_it_may_come(execution: Execution) -> Iterator[tuple[int, float]]:
 
     Where there are several such times, the last one before it came.
     """
-    ends: dict[str, list[float]] = {}  # by process that stands still, and by channel that is severed
+    ends: dict[tuple[str, str], list[float]] = {}  # by what stands still, and how
     for stop in stops_of(execution):
-        if stop.kind in (FULL, DOWN):
-            ends.setdefault(stop.process if stop.kind == FULL else stop.channel or "", []).append(_end(stop))
+        if stop.kind in (FULL, FROZEN, DOWN):
+            where = stop.channel or "" if stop.kind == DOWN else stop.process
+            ends.setdefault((stop.kind, where), []).append(_end(stop))
     for own in ends.values():
         own.sort()
     for flight in in_time(execution.flights):
         came = math.inf if flight.receive is None else flight.receive.time
-        for where in () if flight.is_control else (flight.channel.target_name, flight.channel.name):
+        target, channel = flight.channel.target_name, flight.channel.name
+        for where in ((FROZEN, target), *(() if flight.is_control else ((FULL, target), (DOWN, channel)))):
             own = ends.get(where, [])
             before = bisect_right(own, came)
             if before and due(execution, flight) < own[before - 1]:

@@ -163,6 +163,7 @@ class Patient(SnapshotAlgorithm):
     name = "test_patient"
     title = "Patient"
     closes_by = "count"
+    allows_crashes = True
     checks: ClassVar[tuple[str, ...]] = ("completion",)
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:

@@ -38,8 +38,9 @@ from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.run.stops import freed_at, stops_of
 from tests.cases import each
+from tests.sim import rule_books
 from tests.sim.strategies import scenarios
-from tests.sim.tools import edited_by, failing, only_snapshot, rows_of, send, start, system, verdicts
+from tests.sim.tools import edited_by, failing, only_snapshot, rows_of, send, start, summary, system, verdicts
 from tests.tools import examples
 
 PARTITION, A_CRASH = library.load("partition"), library.load("crash")
@@ -133,12 +134,11 @@ class TestCrash:
         execution = run(scenario)
         assert [row.time for row in rows_of(execution, "send", RECORD) if row.process == "P2"] == [9, 9]
 
-    def test_its_timers_are_gone(self):
-        scenario = system(
-            "P1 P2", algorithm="uncoordinated", algorithm_parameters={"every": 3.0},
-            script=(send("P1", "P2", 1), send("P1", "P2", 20)), faults=(fault("crash", "P2", 4),),
-        )  # fmt: skip
-        assert [row.time for row in rows_of(run(scenario), TIMER) if row.process == "P2" and row.time > 4] == []
+    def test_its_timers_are_gone(self, register):
+        scenario = system("P1 P2", algorithm=register(rule_books.Patient), snapshots=(start("P1", 1), start("P2", 1)))
+        down = replace(scenario, faults=(fault("crash", "P2", 2), fault("restart", "P2", 3)))
+        assert summary(scenario, TIMER) == ["4 P1 timer quiet", "4 P2 timer quiet"]
+        assert summary(down, TIMER) == ["4 P1 timer quiet"]
 
 
 class TestJoinAndLeave:
