@@ -38,6 +38,7 @@ from sim.core.model import (
     DOWN,
     DROPPED,
     FENCED,
+    FROZEN,
     FULL,
     INTERNAL,
     LEAVE,
@@ -453,6 +454,8 @@ def _stretch(whole_run: WholeRun, stop: Stop) -> Stretch:
         factor = f"{whole_run.execution.body_of(begin):g}"
         other, what, told = None, begin.process, f"{factor} times slower"
         how, has = f"takes {factor} times as long", f"has taken {factor} times as long"
+    elif stop.kind == FROZEN:
+        other, what, how, has, told = None, begin.process, "is frozen", "has been frozen", "frozen"
     elif stop.kind == CRASH:
         other, what, how, has, told = None, begin.process, "is down", "has been down", "down"
     elif stop.kind == LEAVE:

@@ -25,6 +25,7 @@ from sim.core.model import (
     DOWN,
     DROPPED,
     FENCED,
+    FROZEN,
     FULL,
     INTERNAL,
     JOIN,
@@ -49,6 +50,7 @@ from sim.core.model import (
     SLOW,
     SNAPSHOT_ABORTED,
     STATE_CHANGED,
+    THAWED,
     TIMER,
     UNBLOCKED,
     UP,
@@ -183,7 +185,7 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
 _REMARKS = {
     TIMER: "timer {row.label} goes off", BLOCKED: "takes nothing more from {channel}",
     UNBLOCKED: "takes from {channel} again", PAUSED: "pauses", RESUMED: "goes on",
-    CRASH: "crashes", RESTART: "starts again", JOIN: "joins", LEAVE: "leaves",
+    CRASH: "crashes", RESTART: "starts again", FROZEN: "is frozen", THAWED: "is thawed", JOIN: "joins", LEAVE: "leaves",
     DOWN: "{channel} is severed", UP: "{channel} is mended",
     COPIED: "a message on {channel} is copied", SLOW: "changes its pace",
    

@@ -15,7 +15,7 @@ from diagrams.harm import has_lost, has_orphans
 from diagrams.marks import marks
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Primitive
 from diagrams.scene import Scene
-from diagrams.stops import ABSENT, CHANNEL, CRASHED, FILLED, PROCESS, SEVERED, SLOWED
+from diagrams.stops import ABSENT, CHANNEL, CRASHED, FILLED, ICED, PROCESS, SEVERED, SLOWED
 from diagrams.svg_shapes import written
 from sim.core.algorithm import BY_MARKER
 from sim.core.model import (
@@ -28,6 +28,7 @@ from sim.core.model import (
     DOWN,
     DROPPED,
     FENCED,
+    FROZEN,
     FULL,
     LEAVE,
     LOST,
@@ -287,6 +288,13 @@ SIGNS = (
         "The line of a process is broken while the process is down: it does nothing, and what comes to it is lost.",
         icon(28, level(28, "@line", 2), level(28, "@paper", 5, 7, 5)), drawn=ALWAYS,
         is_in=_stands_still(CRASH), explains=(CRASHED,),
+    ),
+    Sign(
+        "frozen", "frozen",
+        "Long blocks on the line of a process: it is frozen in this time. It does nothing and takes nothing in, and "
+        "loses nothing. What comes to it waits.",
+        icon(28, level(28, "@line", 2), level(28, "@ink/0.3", 13, 7, 3)), drawn=ALWAYS,
+        is_in=_stands_still(FROZEN), explains=(ICED,),
     ),
     Sign(
         "absent", "not there",

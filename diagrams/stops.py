@@ -1,4 +1,4 @@
-"""What stands still in the space-time diagram: stripes beside a line for a channel, on it for a paused process.
+"""What stands still in the space-time diagram: stripes beside a line for a channel, on it for a process.
 
 The stripes of a blocked channel lie beside the line of its receiver, on the side of its sender; those of a full channel
 beside the line of its sender, which stands still, on the side of its receiver. They grow with the steps.
@@ -13,7 +13,7 @@ from diagrams import theme
 from diagrams.canvas import Canvas, Point, plain
 from diagrams.elements import Span, Stretch
 from diagrams.labels import Labels, Spot
-from sim.core.model import BLOCKED, CRASH, DOWN, FULL, LEAVE, PAUSED, SLOW
+from sim.core.model import BLOCKED, CRASH, DOWN, FROZEN, FULL, LEAVE, PAUSED, SLOW
 
 BESIDE, APART = 0.15, 0.1  # lanes from a line to the first stripes beside it, and to the next ones on that side
 MOST_BESIDE = 4  # stripes on one side of a line; more lie on each other
@@ -23,7 +23,7 @@ ON_A_LINE = 6  # the cost of a small text that a process line strikes through, b
 MOST_TOLD = 12  # stretches with how long they last beside them
 CHANNEL, PROCESS, FILLED = "blocked channel", "paused process", "full channel"
 CRASHED, SEVERED, ABSENT = "process that is down", "severed channel", "process that is not there"
-SLOWED = "slow process"
+SLOWED, ICED = "slow process", "frozen process"
 
 
 class Look(NamedTuple):
@@ -42,6 +42,7 @@ LOOKS = {
     FULL: (FILLED, Look(7, 0.8, "6px,3px")),
     CRASH: (CRASHED, Look(5, 1.0, "7px,5px")),
     LEAVE: (ABSENT, Look(5, 1.0, "16px,3px")),
+    FROZEN: (ICED, Look(13, 0.3, "13px,3px")),
     SLOW: (SLOWED, Look(9, 0.35, "1px,5px")),
     DOWN: (SEVERED, Look(4, 0.9, "2px,6px")),
 }

@@ -16,7 +16,7 @@ from diagrams.lettering import width_of
 from diagrams.scene import Scene
 from diagrams.sides import boundaries
 from diagrams.stops import LOOKS
-from sim.core.model import BLOCKED, CRASH, DOWN, FULL, LEAVE, PAUSED, SNAPSHOT_ABORTED
+from sim.core.model import BLOCKED, CRASH, DOWN, FROZEN, FULL, LEAVE, PAUSED, SNAPSHOT_ABORTED
 from sim.run.snapshots import Snapshot
 from sim.run.splits import splits_of
 
@@ -28,8 +28,8 @@ LETTERS = 15
 RIM = 0.13  # from the middle of a process of SIZE to the ends of its channels
 # What is blocked or paused for a snapshot, and what stands still whatever snapshots there are.
 COLOURS = {
-    BLOCKED: theme.snapshot_colour(0), PAUSED: theme.snapshot_colour(0), FULL: "@ink", CRASH: "@bad", DOWN: "@bad",
-    LEAVE: "@bad",
+    BLOCKED: theme.snapshot_colour(0), PAUSED: theme.snapshot_colour(0), FROZEN: "@ink", FULL: "@ink", CRASH: "@bad",
+    DOWN: "@bad", LEAVE: "@bad",
 }  # fmt: skip
 PAUSE, BELOW = 0.025, 0.06  # half the way between the two bars of a paused process; from its rim to them
 Place = tuple[float, float]
@@ -98,7 +98,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
     data.append(_nodes(nodes, size))
     data += [_recorded(scene, nodes, size, rank) for rank in range(len(scene.snapshots))]
     still = [_striped(scene, edges, kind) for kind in (BLOCKED, FULL, DOWN)]
-    still += [_standing(scene, nodes, RIM * size / SIZE + BELOW, kind) for kind in (PAUSED, FULL)]
+    still += [_standing(scene, nodes, RIM * size / SIZE + BELOW, kind) for kind in (PAUSED, FROZEN, FULL)]
     still.append(_down(scene, nodes, size))
     data += [trace for trace in still if trace["x"]]
     data.append(
@@ -177,14 +177,18 @@ def _striped(scene: Scene, edges: list[dict[str, Any]], kind: str) -> dict[str, 
 
 
 def _standing(scene: Scene, nodes: list[dict[str, Any]], below: float, kind: str) -> dict[str, Any]:
-    """Two bars below each process while it is paused, or while a channel of it is full."""
+    """Two bars below each process while it is paused, or a channel of it is full; a star while it is frozen."""
     own = [stretch for stretch in scene.whole_run.stretches if stretch.kind == kind]
+    sides = (0.0,) if kind == FROZEN else (-PAUSE, PAUSE)
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip",
-        "x": [nodes[stretch.lane]["x"] + aside for stretch in own for aside in (-PAUSE, PAUSE)],
-        "y": [nodes[stretch.lane]["y"] - below for stretch in own for _ in (-PAUSE, PAUSE)],
-        "marker": {"size": 14, "symbol": "line-ns", "line": {"width": 4, "color": COLOURS[kind]}},
-        "meta": {"stride": 2, "show": [[stretch.step, stretch.until] for stretch in own]},
+        "x": [nodes[stretch.lane]["x"] + aside for stretch in own for aside in sides],
+        "y": [nodes[stretch.lane]["y"] - below for stretch in own for _ in sides],
+        "marker": {
+            "size": 14, "symbol": "asterisk" if kind == FROZEN else "line-ns",
+            "line": {"width": 4 if len(sides) > 1 else 2, "color": COLOURS[kind]},
+        },
+        "meta": {"stride": len(sides), "show": [[stretch.step, stretch.until] for stretch in own]},
     }  # fmt: skip
 
 

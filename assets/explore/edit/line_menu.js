@@ -72,7 +72,8 @@ export class LineMenu extends Popup {
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
 
-  /** What may become of a process: it crashes, slows down or leaves; where it is down, it starts again; where it is not there, it joins.
+  /** What may become of a process: it crashes, is frozen, slows down or leaves; where it is down, it starts again; where it is frozen,
+   * it is thawed; where it is not there, it joins.
    * Nobody leaves where snapshots are stored: a storage needs the same processes all the time as yet. */
   fates(process, at) {
     const kinds = stopsAt(this.manipulation.scene, this.moment()).filter(({ lane }) => lane === this.lane).map(({ kind }) => kind);
@@ -81,6 +82,7 @@ export class LineMenu extends Popup {
     const pace = (words, factor) => this.entry(`${words}${at}`, () => ({ do: "fault", kind: "slow", process, factor }));
     return [
       kinds.includes("crash") ? entry("Start again", "restart") : entry("Crash", "crash"),
+      ...(kinds.includes("crash") ? [] : [kinds.includes("frozen") ? entry("Thaw", "thaw") : entry("Freeze", "freeze")]),
       kinds.includes("slow") ? pace("Usual pace again", 1) : pace(`Slow down, ${SLOWER} times`, SLOWER),
       ...(this.manipulation.scene.stored ? [] : [entry("Leave", "leave")]),
     ];
