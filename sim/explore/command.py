@@ -46,6 +46,10 @@ def add_faults(command: argparse.ArgumentParser) -> None:
         "--losses", type=int, default=0, metavar="N",
         help="so many messages and markers are lost in a run, on their way, and nobody sends them again (default: 0)",
     )  # fmt: skip
+    command.add_argument(
+        "--freezes", type=int, default=0, metavar="N",
+        help="so many times in a run a process is frozen at any moment, and thawed at any later one (default: 0)",
+    )  # fmt: skip
 
 
 def asked(arguments: argparse.Namespace) -> Scenario:
@@ -63,7 +67,7 @@ def asked(arguments: argparse.Namespace) -> Scenario:
 
 def may_happen(arguments: argparse.Namespace) -> MayHappen:
     """The faults that may happen at any moment."""
-    return MayHappen(arguments.crashes, arguments.restarts, arguments.losses)
+    return MayHappen(arguments.crashes, arguments.restarts, arguments.losses, arguments.freezes)
 
 
 def tell(done: Exploration, arguments: argparse.Namespace) -> int:

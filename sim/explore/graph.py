@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from sim.core.engine import Engine
+from sim.core.fault_kinds import KIND_OF
 from sim.core.model import (
     APP,
     MARKER,
     Action,
     Copy,
-    Crash,
     Deliver,
     Fault,
     Fire,
@@ -157,17 +157,15 @@ def _node(
 
 
 def _fault_in_words(engine: Engine, fault: Fault) -> str:
+    does = KIND_OF[type(fault)].does
     if isinstance(fault, Lose | Copy):
-        what = fault.reference.in_words(engine.algorithm.marker)
-        return f"{what} is {'lost' if isinstance(fault, Lose) else 'copied'}"
+        return f"{fault.reference.in_words(engine.algorithm.marker)} is {does}"
     if isinstance(fault, Slow):
         return f"{engine.processes[fault.process]} changes its pace"
     if not isinstance(fault, Sever | Mend):
-        return f"{engine.processes[fault.process]} {'crashes' if isinstance(fault, Crash) else 'starts again'}"
+        return f"{engine.processes[fault.process]} {does}"
     names = ", ".join(channel.name for channel in fault.channels)
-    return (
-        f"{names} {'is' if len(fault.channels) == 1 else 'are'} {'severed' if isinstance(fault, Sever) else 'mended'}"
-    )
+    return f"{names} {'is' if len(fault.channels) == 1 else 'are'} {does}"
 
 
 def _action_in_words(engine: Engine, action: Action) -> str:
@@ -198,6 +196,7 @@ def _process_in_words(engine: Engine, process: Process, caption: Mapping[str, st
         planned = sum(item.process == process.number for item in engine.agenda)
         told = [f"{process.position} of {planned} planned actions done"] if planned else []
     told += [_recorded_in_words(engine, process, name, caption) for name in process.snapshots]
+    told += ["is frozen"] if process.frozen else []
     return ", ".join(told)
 
 

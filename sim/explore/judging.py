@@ -64,6 +64,10 @@ def _is_done(name: str, own: Local) -> bool:
     return own.is_done(name)
 
 
+def _is_frozen(name: str, own: Local) -> bool:
+    return own.process.frozen
+
+
 def _is_over(name: str, own: Local) -> bool:
     return name in own.process.aborted or own.is_done(name)
 
@@ -160,6 +164,7 @@ class Judge:
         in_the_way = self._in_the_world(keys, lambda world: world.takes_away or bool(world.severed))
         is_over = np.ones(len(keys), bool)
         for node in range(len(self.engine.processes)):
+            in_the_way |= self._told("frozen", name, node, _is_frozen)[self.space.packing.column(keys, node)] > 0
             is_over &= self._told("over", name, node, _is_over)[self.space.packing.column(keys, node)] > 0
         return ~(in_the_way | is_over)
 

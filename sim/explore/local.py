@@ -99,8 +99,8 @@ class Local:
         snapshots = frozenset((name, told(part)) for name, part in own.snapshots.items())
         timers = {name: (timer.after, timer.snapshot) for name, timer in self.timers.items()}
         fields = (
-            own.state, own.turn, own.position, own.alive, own.paused, own.blocked, own.listening, own.aborted,
-            own.memory, timers,
+            own.state, own.turn, own.position, own.alive, own.frozen, own.paused, own.blocked, own.listening,
+            own.aborted, own.memory, timers,
         )  # fmt: skip
         return frozen(fields), snapshots, self.done, own.index if counts_events else None
 

@@ -19,20 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sim.core.engine import Engine
+from sim.core.fault_kinds import FAULT_KINDS
 from sim.core.faults import may_happen
 from sim.core.model import (
     APP,
     FAULTS,
     Action,
     Channel,
-    Crash,
     Deliver,
     Fire,
     Hear,
     Initiate,
     Message,
     Process,
-    Restart,
     Start,
     State,
     Timer,
@@ -58,7 +57,7 @@ class Machine:
     """One node: its local states, its inputs, and the table of outcomes, filled where it is asked for.
 
     An input is ("item", number), ("turn", place), ("deliver" or "hear", channel, token, overtaken tokens, traces),
-    ("fire", name), ("start",), ("crash",) or ("restart",).
+    ("fire", name), ("start",), ("crash",), ("restart",), ("freeze",) or ("thaw",).
     """
 
     def __init__(
@@ -193,16 +192,18 @@ class Machine:
     def _action(self, process: Process, parts: Sequence[Any], state: State, before: Local) -> Action | None:
         """The action of an input, its messages put where the engine looks for them; None if it cannot happen now."""
         kind, *given = parts
+        if kind in FAULT_KINDS:
+            return self._if_it_may(FAULT_KINDS[kind].action(self.number), state)  # type: ignore[call-arg, arg-type]
+        item = self.engine.agenda[given[0]] if kind == "item" else None
+        if item is not None and type(item.action) in FAULTS:
+            return self._if_it_may(item.action, state)
+        if process.frozen:
+            return None
         if kind == "start":
             return Start(self.number) if process.turn == 0 else None
         if kind == "fire":
             return Fire(before.timers[given[0]]) if given[0] in before.timers else None
-        if kind in ("crash", "restart"):
-            return self._if_it_may(Crash(self.number) if kind == "crash" else Restart(self.number), state)
-        if kind == "item":
-            item = self.engine.agenda[given[0]]
-            if type(item.action) in FAULTS:
-                return self._if_it_may(item.action, state)
+        if item is not None:
             is_next = item.rank == process.position if item.after is None else item.number not in before.done
             is_free = process.alive and (not process.paused or type(item.action) is Initiate)
             return item.action if is_next and is_free else None

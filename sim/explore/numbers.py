@@ -4,8 +4,8 @@ A *state* is what every process and every channel holds, and what the environmen
 see, and all that the future depends on. A process holds its state, its place in the script and in its turns, its part
 of each snapshot, the notes of its algorithm and its timers. A channel holds its messages in the order of sending. A
 channel that is not FIFO holds a bag, unless the algorithm looks at what a marker overtakes. The environment has the
-channels that are severed, and how many crashes and losses are left. Ids, labels, times and numbers of events are no
-part of a state, but a script may wait for an event by its number.
+channels that are severed, and how many crashes, freezes and losses are left. Ids, labels, times and numbers of events
+are no part of a state, but a script may wait for an event by its number.
 
 A check asks for more: which messages crossed the cut, and which of them were lost. That is the *account*, which is of
 the past. A message has the snapshots that its sender had recorded before the send (it is red for them). A process has

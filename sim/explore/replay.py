@@ -6,18 +6,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from sim.core.engine import Engine
+from sim.core.fault_kinds import FAULT_KINDS
 from sim.core.model import (
     FAULTS,
     MARKER,
     Action,
-    Crash,
     Deliver,
     Fire,
     Hear,
     Lose,
     Message,
     MessageReference,
-    Restart,
     Start,
     State,
 )
@@ -59,7 +58,7 @@ def _planned(scenario: Scenario, names: tuple[str, ...]) -> tuple[tuple[str, ...
     And the choices, with faults of the same name numbered.
     """
     channels = {channel.name for channel in scenario.channels}
-    unplanned = ("lose",) if scenario.all_faults else ("crash", "restart", "lose")
+    unplanned = ("lose",) if scenario.all_faults else ("crash", "restart", "freeze", "thaw", "lose")
     order, faults = [], list[FaultLine]()
     for step, name in enumerate(names, start=1):
         kind, _, about = name.partition(" ")
@@ -102,17 +101,17 @@ def action_of(engine: Engine, state: State, node: int, parts: tuple[object, ...]
     kind = parts[0]
     if kind == "start":
         return Start(node)
-    if kind in ("crash", "restart"):
-        return Crash(node) if kind == "crash" else Restart(node)
+    if kind == "lose":
+        queue: list[Message] = state.queues[parts[1].number]  # type: ignore[attr-defined]
+        return Lose(queue[int(str(parts[2]))].names[-1])
+    if kind in FAULT_KINDS:
+        return FAULT_KINDS[str(kind)].action(node)  # type: ignore[call-arg, arg-type]
     if kind == "fire":
         return Fire(state.timers[node, str(parts[1])])
     if kind == "item":
         return engine.agenda[int(str(parts[1]))].action
     if kind == "turn":
         return engine.workload.options(state.processes[node])[int(str(parts[1]))]
-    if kind == "lose":
-        queue: list[Message] = state.queues[parts[1].number]  # type: ignore[attr-defined]
-        return Lose(queue[int(str(parts[2]))].names[-1])
     channel, overtaken = parts[1], parts[3]
     if kind == "hear":
         return Hear(state.control[channel][0])  # type: ignore[index]

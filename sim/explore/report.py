@@ -10,6 +10,7 @@ from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, SOURCES
 from sim.core.errors import InputError
+from sim.core.model import Crash
 from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice
@@ -114,7 +115,7 @@ class Exploration:
             yield from (f"  {number:3}  {choice}" for number, choice in enumerate(self.runs[check].scheduler.order, 1))
         if not found.worst and found.complete:
             yield "every check holds in every run" if self.scenario.snapshots else "no run takes a snapshot"
-        if self.found.space.world is not None:
+        if _may_lose(self.found.space):
             yield "of runs that lose a state or a message, only complete snapshots were checked, and not conservation"
         if self.found.space.may.losses:
             yield "a snapshot whose marker is lost is never complete: that is no violation"
@@ -154,6 +155,11 @@ class Exploration:
         if not any(snapshot.channels.values()):
             told.append("all channels empty")
         return f"{ways_in_words(snapshot)}{snapshot.id}: {', '.join(told)}"
+
+
+def _may_lose(space: Space) -> bool:
+    """Whether in some run a state or a message is lost."""
+    return space.may.takes_away or any(isinstance(item.action, Crash) for item in space.engine.agenda)
 
 
 def ways_in_words(snapshot: Snapshot) -> str:

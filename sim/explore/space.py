@@ -15,13 +15,13 @@ import numpy as np
 
 from sim.core.engine import Engine
 from sim.core.errors import InputError
-from sim.core.model import APP, MARKER, Channel, Copy, Crash, Initiate, Join, Leave, Lose, Restart
+from sim.core.model import APP, MARKER, Channel, Copy, Initiate, Join, Leave, Lose
 from sim.explore.contents import Contents
 from sim.explore.local import Red
 from sim.explore.machine import IMPOSSIBLE, Machine
 from sim.explore.numbers import Numbers, Tokens
 from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, packing_of, wider
-from sim.explore.world import NO_FAULTS, MayHappen, World, may_record_again
+from sim.explore.world import NO_FAULTS, OF_BOTH, MayHappen, World, may_record_again
 from sim.services.member import Member
 from sim.services.uploads import Uploader
 
@@ -246,12 +246,11 @@ class Space:
         if self.world is None:
             return
         for item in self.engine.agenda:
-            if isinstance(item.action, Crash | Restart):
+            if isinstance(item.action, OF_BOTH):
                 yield self._fault(item.action.process, level, self._planned(level, item.number), "item", item.number)
             elif item.process == self.world.number:
                 yield self._item(self.world.number, level, item.number)
-        kinds = (["crash"] if self.may.crashes else []) + (["restart"] if self.may.restarts else [])
-        for kind in kinds:
+        for kind in self.may.kinds:
             for node in range(len(self.engine.processes)):
                 yield self._fault(node, level, np.arange(len(level.keys)), kind)
         if self.may.losses:
@@ -265,7 +264,7 @@ class Space:
             yield from self._from_channel(self.world.number, level, locals_, kinds, place, self._lost_of)
 
     def _fault(self, node: int, level: Level, places: Keys, kind: str, *item: int) -> Move:
-        """A process crashes or starts again: a step of the process and the world at once."""
+        """A process crashes, starts again, is frozen or thawed: a step of the process and the world at once."""
         assert self.world is not None
         machine, world = self.machines[node], self.world
         known, column = len(world.locals.things), level.column(world.number).take(places)

@@ -84,7 +84,7 @@ class Renaming:
         twin = initial.process.copy()
         twin.state, twin.memory = self.value(own.state), self.value(own.memory)
         twin.index, twin.position, twin.turn = own.index, own.position, own.turn
-        twin.alive, twin.paused = own.alive, own.paused
+        twin.alive, twin.frozen, twin.paused = own.alive, own.frozen, own.paused
         twin.blocked, twin.aborted = self.value(own.blocked), own.aborted
         twin.snapshots = {name: self.value(part) for name, part in own.snapshots.items()}
         twin.listening = {self._channels[channel.number]: names for channel, names in own.listening.items()}

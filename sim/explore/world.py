@@ -1,7 +1,8 @@
 """What the world does to a system: the faults that a scenario plans, and those that may happen at any moment.
 
 The world is one more node. Its local state says which channels are severed, which faults have happened, and how many
-more may. A crash is a step of the process that crashes, and changes the world's local state as well. A message is lost
+more may. A crash is a step of the process that crashes, and changes the world's local state as well; so are a restart,
+a freeze and a thaw. A message is lost
 by the world alone: it is taken out of its channel, wherever it stands there, and the others keep their order.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from sim.core.engine import Engine
 from sim.core.errors import InputError
-from sim.core.model import FAULTS, Channel, Crash, Process, Restart
+from sim.core.model import FAULTS, Channel, Crash, Freeze, Process, Restart, Thaw
 from sim.document.scenario import Scenario
 from sim.explore.local import Local
 from sim.explore.machine import IMPOSSIBLE, Machine, Outcome
@@ -26,22 +27,24 @@ class MayHappen:
 
     crashes: so many in a run, of any process that is up. restarts: whether a process that is down may start again.
     losses: so many application messages and markers are lost in a run, each on its way, and nobody sends them again.
+    freezes: so many in a run, of any process that is up; one that is frozen may be thawed at any later step.
     """
 
     crashes: int = 0
     restarts: bool = False
     losses: int = 0
+    freezes: int = 0
 
     def check(self, scenario: Scenario) -> None:
         """Raises InputError where that makes no sense."""
-        if self.crashes < 0:
-            raise InputError(f"--crashes {self.crashes}: give a number of crashes, 0 or more")
-        if self.losses < 0:
-            raise InputError(f"--losses {self.losses}: give a number of losses, 0 or more")
+        for what in ("crashes", "losses", "freezes"):
+            if getattr(self, what) < 0:
+                raise InputError(f"--{what} {getattr(self, what)}: give a number of {what}, 0 or more")
         if self.restarts and not self.crashes:
             raise InputError("--restarts: only a process that has crashed can start again; give --crashes as well")
-        if self.crashes and scenario.all_faults:
-            raise InputError("--crashes: the scenario has faults of its own; take them out, or leave --crashes out")
+        for what in ("crashes", "freezes") if scenario.all_faults else ():
+            if getattr(self, what):
+                raise InputError(f"--{what}: the scenario has faults of its own; take them out, or leave --{what} out")
         if self.crashes and scenario.snapshots and not scenario.rules.allows_crashes:
             rules = f"the rules of {scenario.rules.title} do not allow for a crash as yet"
             raise InputError(f"--crashes: {rules}; leave it out, or use Chandy-Lamport's")
@@ -51,10 +54,23 @@ class MayHappen:
 
     def engine(self, scenario: Scenario) -> Engine:
         """An engine for the scenario in which this may happen."""
-        return scenario.engine(has_faults=self.crashes + self.losses > 0, is_raw=self.losses > 0)
+        has_faults = self.crashes + self.losses + self.freezes > 0
+        return scenario.engine(has_faults=has_faults, is_raw=self.losses > 0)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of fault of a process that may happen."""
+        crashes, restarts = ["crash"] if self.crashes else [], ["restart"] if self.restarts else []
+        return [*crashes, *restarts, *(["freeze", "thaw"] if self.freezes else [])]
+
+    @property
+    def takes_away(self) -> bool:
+        """Whether a state or a message may be lost."""
+        return self.crashes + self.losses > 0
 
 
 NO_FAULTS = MayHappen()
+OF_BOTH = (Crash, Restart, Freeze, Thaw)  # faults that are a step of their process as well
 
 
 def may_record_again(engine: Engine, may: MayHappen) -> bool:
@@ -66,14 +82,16 @@ def may_record_again(engine: Engine, may: MayHappen) -> bool:
 class WorldLocal(Local):
     """The local state of the world.
 
-    crashes, losses: how many more may happen at any moment. takes_away: whether a state or a message may be lost by
-    now. slowed: how many times as long as usual a process takes, by its number; without time it changes nothing.
+    crashes, losses, freezes: how many more may happen at any moment. takes_away: whether a state or a message may be
+    lost by now. slowed: how many times as long as usual a process takes, by its number; without time it changes
+    nothing.
     """
 
     severed: frozenset[Channel] = frozenset()
     crashes: int = 0
     takes_away: bool = False
     losses: int = 0
+    freezes: int = 0
     slowed: Mapping[int, float] = field(default_factory=dict)
 
     @property
@@ -85,14 +103,14 @@ class WorldLocal(Local):
         """What the environment may still do."""
         position = self.process.position, self.done
         severed, slowed = frozenset(channel.number for channel in self.severed), frozenset(self.slowed.items())
-        return position, severed, slowed, self.crashes, self.losses
+        return position, severed, slowed, self.crashes, self.losses, self.freezes
 
 
 class World(Machine):
     """The world as a node. An input is ("item", number), ("lose", channel, rank of the message in it), or that some
-    process does something: ("crash",), ("restart",).
+    process does something: ("crash",), ("restart",), ("freeze",), ("thaw",).
 
-    The other half of a crash is the outcome at the process. The age of a run's local states counts it there. The other
+    The other half of these is the outcome at the process. The age of a run's local states counts it there. The other
     half of a loss is the content of the channel (Space).
     """
 
@@ -104,7 +122,7 @@ class World(Machine):
 
     def initial(self, process: Process) -> WorldLocal:
         """Before anything has happened."""
-        return WorldLocal(process, crashes=self.may.crashes, losses=self.may.losses)
+        return WorldLocal(process, crashes=self.may.crashes, losses=self.may.losses, freezes=self.may.freezes)
 
     def _carried_out(self, local: int, given: int) -> int:
         self.executed.append((local, given))
@@ -116,8 +134,10 @@ class World(Machine):
             after = replace(before, crashes=before.crashes - 1, takes_away=True) if before.crashes else None
         elif kind == "lose":
             after = self._with_a_loss(before) if before.losses else None
+        elif kind == "freeze":
+            after = replace(before, freezes=before.freezes - 1) if before.freezes else None
         else:
-            after = before if self.may.restarts else None
+            after = before if kind in self.may.kinds else None
         if after is None:
             return IMPOSSIBLE
         outcome = Outcome(self.aged(after), (), frozenset())
@@ -137,7 +157,7 @@ class World(Machine):
         fault: Any = item.action
         if type(fault) not in FAULTS or not is_next:
             return None
-        is_of_process = isinstance(fault, Crash | Restart)
+        is_of_process = isinstance(fault, OF_BOTH)
         if not is_of_process and not self._if_it_may(fault, state):
             return None
         self.engine.perform(state, fault, [])

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from sim.core.engine import Engine
 from sim.core.log import Log
-from sim.core.model import LOST, Action, Channel, Crash, Event, Lose, Message, Process, Restart, State
+from sim.core.model import LOST, Action, Channel, Crash, Event, Freeze, Lose, Message, Process, Restart, State, Thaw
 from sim.core.rules import ROW_WIDTH
 from sim.document.scenario import Scenario
 from tests.reference.verdicts import Judged
@@ -29,16 +29,23 @@ NEVER = (None, None)  # a message that no row names
 
 
 class Environment(NamedTuple):
-    """What may still fail: so many crashes, and so many losses of messages on their way. Who is down may restart."""
+    """What may still fail: so many crashes, freezes, and losses of messages on their way.
+
+    Who is down may restart, and who is frozen be thawed.
+    """
 
     crashes: int = 0
     restarts: bool = False
     losses: int = 0
+    freezes: int = 0
+    thaws: bool = False
 
     def after(self, action: Action) -> Environment:
         """What may fail after an action."""
-        is_crash, is_loss = (type(action) is kind and action.item is None for kind in (Crash, Lose))
-        return self._replace(crashes=self.crashes - is_crash, losses=self.losses - is_loss)
+        is_crash, is_loss, is_freeze = (type(action) is kind and action.item is None for kind in (Crash, Lose, Freeze))
+        return self._replace(
+            crashes=self.crashes - is_crash, losses=self.losses - is_loss, freezes=self.freezes - is_freeze
+        )
 
     def actions(self, state: State) -> Iterator[Action]:
         """What may fail now. Of several markers of a snapshot in a channel a loss can only name the first."""
@@ -47,6 +54,10 @@ class Environment(NamedTuple):
                 yield Crash(process.number)
             elif not process.alive and self.restarts:
                 yield Restart(process.number)
+            if process.frozen and self.thaws:
+                yield Thaw(process.number)
+            elif process.alive and not process.frozen and self.freezes:
+                yield Freeze(process.number)
         if self.losses:
             yield from map(Lose, dict.fromkeys(message.names[-1] for queue in state.queues for message in queue))
 
@@ -56,7 +67,7 @@ class System:
 
     def __init__(self, scenario: Scenario, left: Environment, *, own_order: bool = False) -> None:
         self.scenario, self.left, self.own_order = scenario, left, own_order
-        self.engine: Engine = scenario.engine(has_faults=left.crashes + left.losses > 0, is_raw=left.losses > 0)
+        self.engine: Engine = scenario.engine(has_faults=any(left), is_raw=left.losses > 0)
         agenda = self.engine.agenda
         self.order = [number for _, number in sorted((own.time, own.number) for own in agenda if own.after is None)]
         self.counts_events = any(label and label.rpartition(".")[2].isdigit() for label in self.engine.awaited)
@@ -96,8 +107,10 @@ class System:
         }
         listening = {channel.name: names for channel, names in own.listening.items()}
         blocked = frozenset(channel.name for channel in own.blocked)
-        does = own.state, own.turn, own.position, own.alive, own.paused
-        return does, parts, listening, blocked, own.aborted, own.memory, own.index if self.counts_events else None
+        turn = 0 if own.number == self.engine.world else own.turn  # the world counts its faults: nobody sees that
+        does = own.state, turn, own.position, own.alive, own.frozen, own.paused
+        notes = own.memory, own.coordination
+        return does, parts, listening, blocked, own.aborted, notes, own.index if self.counts_events else None
 
     def _queue(self, channel: Channel, queue: list[Message]) -> Any:
         messages = [plain(self._message(own)) for own in queue]
@@ -277,7 +290,7 @@ def _recorded(judged: Judged) -> Recorded:
 def _note_end(system: System, past: Past, depth: int, found: Verdicts) -> None:
     """Whether a snapshot is over where nothing happens any more: not asked where a fault stood in its way."""
     kinds = set(past.rows[2::ROW_WIDTH])
-    if past.state.severed or kinds & {"crash", LOST}:
+    if past.state.severed or kinds & {"crash", LOST} or any(own.frozen for own in past.state.processes):
         return
     table = past.table()
     for name in system.snapshots:

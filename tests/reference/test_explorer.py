@@ -23,7 +23,7 @@ from tests.tools import check_none, pairs, thinned
 
 MAY = [
     NO_FAULTS, MayHappen(losses=1), MayHappen(losses=2), MayHappen(crashes=1), MayHappen(crashes=1, restarts=True),
-    MayHappen(crashes=1, restarts=True, losses=1),
+    MayHappen(crashes=1, restarts=True, losses=1), MayHappen(freezes=1),
 ]  # fmt: skip
 SIZES = [(2, 0), (2, 1), (3, 0)]
 LARGE = [*SIZES, (2, 2)]

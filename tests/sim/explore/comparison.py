@@ -15,7 +15,9 @@ from tests.reference.explorer import Environment, Recorded, States, System, stat
 
 def plain_system(scenario: Scenario, may: MayHappen = NO_FAULTS, *, own_order: bool = False) -> System:
     """The same for the plain explorer."""
-    return System(scenario, Environment(may.crashes, may.restarts, may.losses), own_order=own_order)
+    return System(
+        scenario, Environment(may.crashes, may.restarts, may.losses, may.freezes, may.freezes > 0), own_order=own_order
+    )
 
 
 def plain_counts(scenario: Scenario, may: MayHappen = NO_FAULTS, *, own_order: bool = False) -> tuple[int, int]:
