@@ -20,10 +20,12 @@ from views.versions import Version, edited
 SMALL = 25_000  # states: so many are explored at once, whoever follows a link
 BOUNDS = (SMALL, 250_000, 2_500_000)  # states that the page offers to explore
 MOST_PROCESSES, MOST_SENDS = 4, 3  # of a complete graph
-MOST_CRASHES = MOST_LOSSES = 2  # in a run
+MOST_CRASHES = MOST_LOSSES = MOST_FREEZES = 2  # in a run
 LARGEST = 12  # processes of a scenario
 RUN = frozenset(("scenario", "run"))
-KEYS = RUN | {"edits", "complete", "sends", "rule", "fifo", "order", "crashes", "restarts", "losses", "states"}
+KEYS = RUN | {
+    "edits", "complete", "sends", "rule", "fifo", "order", "crashes", "restarts", "losses", "freezes", "states",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Asked:
     messages. rule: an algorithm or a broken rule (empty: the scenario's own). fifo: False makes no channel FIFO.
     own_order: only each process's own lines of the script keep their order. crashes: so many in a run, of any process
     at any moment. restarts: who has crashed may start again. losses: so many messages and markers in a run are lost on
-    their way. most_states: where it ends.
+    their way. freezes: so many times in a run a process is frozen, and thawed later. most_states: where it ends.
     """
 
     shared: Shared | None = None
@@ -46,6 +48,7 @@ class Asked:
     crashes: int = 0
     restarts: bool = False
     losses: int = 0
+    freezes: int = 0
     most_states: int = SMALL
 
     @classmethod
@@ -57,6 +60,7 @@ class Asked:
             rule=_rule(params), fifo=not _says(params, "fifo", "no"), own_order=_says(params, "order", "own"),
             crashes=_number(params, "crashes", 0, MOST_CRASHES, 0), restarts=_says(params, "restarts", "yes"),
             losses=_number(params, "losses", 0, MOST_LOSSES, 0),
+            freezes=_number(params, "freezes", 0, MOST_FREEZES, 0),
             most_states=_number(params, "states", 1, BOUNDS[-1], SMALL),
         )  # fmt: skip
         if "complete" not in params:
@@ -75,7 +79,8 @@ class Asked:
         said = {
             "rule": self.rule, "fifo": "" if self.fifo else "no", "order": "own" if self.own_order else "",
             "crashes": str(self.crashes or ""), "restarts": "yes" if self.restarts else "",
-            "losses": str(self.losses or ""), "states": "" if self.most_states == SMALL else str(self.most_states),
+            "losses": str(self.losses or ""), "freezes": str(self.freezes or ""),
+            "states": "" if self.most_states == SMALL else str(self.most_states),
         }  # fmt: skip
         query |= {key: value for key, value in said.items() if value}
         return query if len(urlencode(query)) <= MOST_LINK else {}
@@ -113,12 +118,14 @@ class Asked:
         crashes = ["--crashes", str(self.crashes)] if self.crashes else []
         again = ["--restarts"] if self.restarts else []
         losses = ["--losses", str(self.losses)] if self.losses else []
-        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags, *crashes, *again, *losses])
+        freezes = ["--freezes", str(self.freezes)] if self.freezes else []
+        faults = [*crashes, *again, *losses, *freezes]
+        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags, *faults])
 
     @property
     def may(self) -> MayHappen:
         """The faults that may happen at any moment."""
-        return MayHappen(self.crashes, self.restarts, self.losses)
+        return MayHappen(self.crashes, self.restarts, self.losses, self.freezes)
 
     @property
     def is_bundled(self) -> bool:

@@ -14,13 +14,22 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from views import visitors
-from views.every_run_asked import BOUNDS, LARGEST, MOST_CRASHES, MOST_LOSSES, MOST_PROCESSES, MOST_SENDS, Asked
+from views.every_run_asked import (
+    BOUNDS,
+    LARGEST,
+    MOST_CRASHES,
+    MOST_FREEZES,
+    MOST_LOSSES,
+    MOST_PROCESSES,
+    MOST_SENDS,
+    Asked,
+)
 
 COMPLETE, CARRIED, IN_EXPLORE = "every run of a complete graph", "carried", "in explore"
 AS_IT_IS = "as in the run"
 OF_A_GRAPH = Scenario.algorithm  # unless another rule is chosen
 TO_FILL = "every_run_to_fill"  # what the form is to show next
-KEPT = ("subject", "processes", "sends", "rule", "overtake", "own", "crashes", "restarts", "losses", "most")
+KEPT = ("subject", "processes", "sends", "rule", "overtake", "own", "crashes", "restarts", "losses", "freezes", "most")
 
 
 class Subject(NamedTuple):
@@ -82,6 +91,11 @@ def every_run_form(asked: Asked, in_explore: Shared | None, press: Callable[[Ask
         help="So many messages and markers at most are lost in a run, on their way, at any moment; nobody sends them "
         "again. The others of a channel keep their order. Control messages are never lost.",
     )  # fmt: skip
+    freezes = st.number_input(
+        "Freezes", 0, MOST_FREEZES, key="every-freezes", persist_state="session",
+        help="So many times in a run at most a process is frozen: it does nothing and takes nothing in, and loses "
+        "nothing. It may be thawed at any later moment.",
+    )  # fmt: skip
     most = st.selectbox(
         "At most", BOUNDS[:2] if visitors.is_class() else BOUNDS, key="every-most", persist_state="session",
         format_func=lambda bound: f"{bound:,} states",
@@ -89,7 +103,7 @@ def every_run_form(asked: Asked, in_explore: Shared | None, press: Callable[[Ask
     if st.button("Try every run", type="primary", width="stretch", key="every-press"):
         press(Asked(
             shared, **graph, rule=rule, fifo=not overtake, own_order=own, crashes=crashes, restarts=restarts,
-            losses=losses, most_states=most,
+            losses=losses, freezes=freezes, most_states=most,
         ))  # fmt: skip
     st.caption("All orders in which things can happen are tried: time plays no part.")
 
@@ -100,7 +114,7 @@ def _fill(asked: Asked) -> None:
     most = next((bound for bound in BOUNDS if bound >= asked.most_states), BOUNDS[-1])
     values = (
         subject, asked.processes, asked.sends, asked.rule, not asked.fifo, asked.own_order, asked.crashes,
-        asked.restarts, asked.losses, most,
+        asked.restarts, asked.losses, asked.freezes, most,
     )  # fmt: skip
     for key, value in zip(KEPT, values, strict=True):
         st.session_state[f"every-{key}"] = value

@@ -28,8 +28,8 @@ from views.state_graph import state_graph
 
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
 SEEM_ALIKE = (
-    "States that read alike differ in the crashes or losses that are left, or in what the checks know of the past: who "
-    "had recorded when a message was sent, and what was lost."
+    "States that read alike differ in the faults that are left, or in what the checks know of the past: who had "
+    "recorded when a message was sent, and what was lost."
 )
 
 

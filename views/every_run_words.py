@@ -11,6 +11,7 @@ from sim.core.notation import captions
 from sim.core.slip import SLIPS
 from sim.core.workload import Workload
 from sim.document.scenario import Scenario
+from sim.explain.words import listing
 from sim.explore.report import Snapshot, counted, ways_in_words
 from sim.explore.world import NO_FAULTS, MayHappen
 from views.exploring import Exploring, Result
@@ -27,7 +28,7 @@ CHECKS = {
 }  # fmt: skip
 LABELS = {
     "--algorithm": "Rule", "--complete": "Processes", "--sends": "Messages each", "--crashes": "Crashes",
-    "--restarts": "Who has crashed may start again", "--losses": "Losses",
+    "--restarts": "Who has crashed may start again", "--losses": "Losses", "--freezes": "Freezes",
 }  # fmt: skip
 
 
@@ -51,7 +52,7 @@ def headline(found: Result) -> str:
 def system(scenario: Scenario, may: MayHappen = NO_FAULTS) -> str:
     """What was explored and by which rule, such as `Two banks. Chandy-Lamport, broken: channels are not FIFO`.
 
-    may: the crashes and losses that were explored.
+    may: the faults that were explored.
     """
     rule = ALGORITHMS[scenario.algorithm].title
     switches = [SLIPS[name].switch for name in scenario.breaks]
@@ -59,14 +60,15 @@ def system(scenario: Scenario, may: MayHappen = NO_FAULTS) -> str:
     free = "" if all(own.fifo for own in scenario.channels) or "fifo" in scenario.breaks else ", channels not FIFO"
     then = [f"who has crashed {'may start again' if may.restarts else 'stays down'}"] if may.crashes else []
     then += ["what is lost is not sent again"] if may.losses else []
+    then += ["who is frozen may be thawed"] if may.freezes else []
     faults = "; ".join([f". In a run {at_most(may)}", *then]) if then else ""
     return f"{scenario.title or scenario.name}. {rule}{broken}{free}{faults}"
 
 
 def at_most(may: MayHappen) -> str:
     """`at most 1 crash`, `at most 2 crashes and 1 loss`."""
-    counts = (may.crashes, "crash", "crashes"), (may.losses, "loss", "losses")
-    return f"at most {' and '.join(f'{count} {one if count == 1 else more}' for count, one, more in counts if count)}"
+    counts = (may.crashes, "crash", "crashes"), (may.losses, "loss", "losses"), (may.freezes, "freeze", "freezes")
+    return f"at most {listing([f'{count} {one if count == 1 else more}' for count, one, more in counts if count])}"
 
 
 def takes_away(found: Result) -> str:

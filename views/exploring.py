@@ -61,7 +61,7 @@ class Result:
     all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
     first; told: its steps in sentences, and what shows that the check fails. taken: the keys (see `key_of`) of the
     snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small; why: what shows that
-    checks fail in a state, by its number. may: the crashes and losses that were explored, beside the faults of
+    checks fail in a state, by its number. may: the faults that were explored, beside the faults of
     the scenario.
     """
 

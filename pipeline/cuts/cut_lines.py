@@ -51,6 +51,15 @@ class Cuts(NamedTuple):
         """The number of cuts."""
         return len(self.run_of)
 
+    @property
+    def have_others(self) -> NDArray[numpy.bool_]:
+        """By run: whether in some cut a process takes no part, and is as early as the others require."""
+        found = numpy.zeros(len(self.runs), bool)
+        if self.rows is not None:
+            cut = numpy.repeat(numpy.arange(self.size), numpy.diff(self.starts))
+            found[self.run_of[cut[self.rows == LEAST]]] = True
+        return found
+
     def part(self, first: int, last: int) -> Cuts:
         """The cuts from number `first` to before number `last`, counted here."""
         lines = slice(self.starts[first], self.starts[last])

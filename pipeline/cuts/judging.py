@@ -91,7 +91,7 @@ def _judged(new: Replacement, number: int, task: Task) -> Iterator[dict[str, Any
 def crossings_of(task: Task) -> tuple[Scan, Crossings] | None:
     """The messages that cross the cuts of a task; None if they are too many."""
     cuts = task.cuts
-    scan = Scan(task.groups, cuts.runs, cuts.names, task.read)
+    scan = Scan(task.groups, cuts, task.read)
     events = cuts.frontiers()
     found = Crossings(cuts, Frontiers(events, events) if scan.ways is None else scan.ways.frontiers(cuts, scan.names))
     try:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy
 import pyarrow
 
+from pipeline.cuts.cut_lines import Cuts
 from pipeline.cuts.event_columns import (
     DECIDE,
     Names,
@@ -26,23 +27,25 @@ from sim.core.model import COPIED, SEND
 
 
 class Scan:
-    """One scan of the rows of `runs`, which is sorted. `names` are those of processes: first those in the cuts.
+    """One scan of the rows of the runs of `cuts`. `names` are those of processes: first those in the cuts.
 
     After the scan `rows` is the number of rows of each run, `has_rows` tells of which of the names there are rows, and
     `is_sorted` whether the rows were in the order of their runs. `ways` has those of the messages in marked runs, as
-    cuts see them that know of the restores in `read` (None: no run is marked).
+    cuts see them that know of the restores in `read` (None: no run is marked). So are runs with a process that takes no
+    part in some cut: which of its events the others require, sends alone do not tell.
     """
 
-    def __init__(self, groups: Sequence[RowGroup], runs: Numbers, names: Sequence[str], read: Read) -> None:
-        self.names = Names(names)
+    def __init__(self, groups: Sequence[RowGroup], cuts: Cuts, read: Read) -> None:
+        runs = cuts.runs
+        self.names = Names(cuts.names)
         self.channels = Names()
         self.rows = numpy.zeros(len(runs), numpy.int64)
         self.is_sorted = True
-        self._named = len(names)
+        self._named = len(cuts.names)
         self._seen: set[int] = set()
         self._targets: list[int] = []
         self._groups, self._runs = groups, runs
-        marked = marked_rows(groups, runs, self.names)
+        marked = marked_rows(groups, runs, self.names, cuts.have_others)
         self.ways = None if marked is None else Ways(marked, runs, read)
 
     def told(self) -> Iterator[Told]:

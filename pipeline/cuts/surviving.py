@@ -109,12 +109,13 @@ def _listed(rows: Rows) -> Iterator[tuple[int, int, int, int]]:
     return zip(*(column.tolist() for column in (rows.run, rows.name, rows.epoch, rows.index)), strict=True)
 
 
-def marked_rows(groups: Sequence[RowGroup], runs: Numbers, names: Names) -> Rows | None:
+def marked_rows(groups: Sequence[RowGroup], runs: Numbers, names: Names, others: Bools | None = None) -> Rows | None:
     """The rows that tell what is left of those of `runs`, which is sorted, that have marks (None: none has).
 
+    `others` says by run whether it counts as marked, whatever its rows are.
     `names` gets the names of processes. Raises InputError for a restore without an index.
     """
-    is_marked = numpy.zeros(len(runs), bool)
+    is_marked = numpy.zeros(len(runs), bool) if others is None else others.copy()
     for rows in batches(groups, ["run_id", "kind"]):
         kinds = texts_of(rows, "kind")
         if set(MARKS).intersection(kinds.values):

@@ -156,6 +156,7 @@ def _run_document(run: Run, events: Events) -> dict[str, Any]:
     return {
         "key": run.key, "name": run.name, "rows": run.rows, "steps": run.steps, "events": run.events,
         "messages": run.messages, "time": run.time, "members": list(run.members), "is_marked": run.is_marked,
+        "named": run.named,
         "open": [[message, *sent] for message, sent in run.open.items()],
         "processes": {
             name: [own.count, own.epoch, own.seen, own.restores] for name, own in run.releasing.processes.items()
@@ -185,7 +186,7 @@ def load(store: Store) -> State:
 
 
 def _fill(run: Run, own: Mapping[str, Any]) -> None:
-    for name in ("rows", "steps", "events", "messages", "time", "is_marked"):
+    for name in ("rows", "steps", "events", "messages", "time", "is_marked", "named"):
         setattr(run, name, own[name])
     run.members = dict.fromkeys(own["members"])
     run.open = {message: Sent(*sent) for message, *sent in own["open"]}

@@ -21,6 +21,7 @@ from sim.core.model import (
     JOIN,
     LEAVE,
     MARKER_SEND,
+    NOTED,
     RECEIVE,
     RECORD,
     RECOVERY,
@@ -33,6 +34,12 @@ from sim.core.model import (
 
 PEER = 7  # the place of peer_index in a row of `Batch.rows`
 _NO_MEMBERS = SERVICE_KINDS | {DOWN, UP, JOIN, LEAVE}
+
+
+def _among(row: Grown) -> list[str] | None:
+    """The processes among which a coordinator starts a snapshot (None: the row says something else)."""
+    body = json.loads(row.body or "null")
+    return list(body["among"]) if isinstance(body, dict) and "among" in body else None
 
 
 class Sent(NamedTuple):
@@ -92,6 +99,7 @@ class Run:
         self.open: dict[int, Sent] = {}  # by message_id, what was sent and not received
         self.is_marked = False  # by a recovery, a loss, a copy, a join or a leave: sends and receives do not tell all
         self.members: dict[str, None] = {}  # the processes of the run
+        self.named: list[str] | None = None  # by a coordinator, for every snapshot so far (None: there is none)
         self.cuts = FollowedCuts()
         self.rows, self.steps, self.events, self.messages, self.time = 0, 0, 0, 0, 0.0
 
@@ -167,11 +175,14 @@ class Run:
 
     def _note(self, row: Grown, batch: Batch, past: Past) -> None:
         kind, name = row.kind, row.process
-        self.is_marked |= kind in MARKS
         if kind not in _NO_MEMBERS:
             self.members[name] = None
             if kind in (SEND, MARKER_SEND) and row.channel:
                 self.members[row.channel.partition("->")[2]] = None
+        if kind == NOTED and (among := _among(row)) is not None:
+            self.named = [own for own in among if self.named is None or own in self.named]
+        is_left_out = self.named is not None and not self.members.keys() <= {*self.named}
+        self.is_marked |= kind in MARKS or is_left_out
         if kind == RECORD and row.snapshot_id is not None:
             self.cuts.record(row.snapshot_id, name, row.index or 0)
         elif kind == SNAPSHOT_ABORTED and row.snapshot_id is not None:

@@ -109,6 +109,9 @@ class _Drawing:
         changes |= self._services(rules)
         if rules.needs_fifo and (is_raw or changes.get("not_fifo")) and self.may("FIFO is broken", 0.7):
             changes["breaks"] = ("fifo",)
+        changes["faults"] = (*changes.get("faults", ()), *self._freezes())
+        if "coordinator" in changes and self.may("heartbeat", 0.4):
+            changes["coordinator"] |= {"heartbeat": float(self.draw.randint(2, 4)), "missed": 2, "until": END + 12.0}
         return replace(scenario, **changes), frozenset(self.features)
 
     def _topology(self, kind: str) -> Topology:
@@ -223,6 +226,15 @@ class _Drawing:
             severed = (self.draw.choice(channels),)
             found += [FaultLine("sever", channels=severed, at=at), FaultLine("mend", channels=severed, at=at + 5)]
         return tuple(found)
+
+    def _freezes(self) -> Iterator[FaultLine]:
+        """Processes stand still, some of them for good, or until they crash or leave."""
+        for name in self.names if self.may("freeze", 0.3) else ():
+            if self.draw.random() < 0.5:
+                at = self.draw.randint(0, END)
+                yield FaultLine("freeze", name, at=float(at))
+                if self.may("thaw", 0.8):
+                    yield FaultLine("thaw", name, at=float(at + self.draw.randint(0, 12)))
 
     def _services(self, rules: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}

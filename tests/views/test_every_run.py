@@ -437,7 +437,7 @@ def test_losses_have_a_field(page):
 
 
 def test_a_complete_graph_has_its_own_fields(page):
-    assert [own.label for own in page.number_input] == ["Crashes", "Losses"]
+    assert [own.label for own in page.number_input] == ["Crashes", "Losses", "Freezes"]
     page.selectbox[0].set_value(next(key for key, own in subjects(BANKS, None).items() if own.shared is None)).run()
     page.number_input[0].set_value(3)
     page.checkbox[0].set_value(True).run()

@@ -32,9 +32,9 @@ def recorded_cuts(executions: list[Execution]) -> tuple[Cuts, int]:
         index = {(row.snapshot_id, row.process, row.step): row.index for row in recordings}
         recorded = {row.snapshot_id for row in recordings}
         for snapshot in snapshots_of(execution):
-            if len(snapshot.local) == len(execution.scenario.processes) and snapshot.status not in GIVEN_UP:
-                parts = snapshot.local.items()
-                own[number, snapshot.id] = {name: index[snapshot.id, name, part.step] or 0 for name, part in parts}
+            if snapshot.local.keys() >= {*snapshot.members} and snapshot.status not in GIVEN_UP:
+                parts = {name: index[snapshot.id, name, part.step] or 0 for name, part in snapshot.local.items()}
+                own[number, snapshot.id] = dict.fromkeys(execution.scenario.processes, 0) | parts
             elif snapshot.id in recorded:
                 others += 1
     return own, others

@@ -14,10 +14,13 @@ from pipeline.streaming import events as parts
 from pipeline.streaming import followed_cuts
 from pipeline.streaming.progress import news
 from sim.core.model import APPLICATION_KINDS, RECORD, SERVICE_KINDS, SNAPSHOT_COMPLETE, Event
+from sim.document import library
+from sim.run.execution import run
 from tests.pipeline.some_recoveries import WRONG, recovered
 from tests.pipeline.streaming.growing import ByHand, append, by_process, by_the_batch_audit, pieces, written
 from tests.tools import count_of_examples
 
+CASES = Path(__file__).parents[2] / "reference/cases"
 SEEDS = range(count_of_examples(6))
 
 
@@ -75,6 +78,21 @@ def test_streamed_is_batch_at_every_moment(seed: int, tmp_path: Path) -> None:
     assert any(not row["consistent"] for row in found[0])
     assert news(follower.store).rows == len(table)
     assert all_rows(follower.store) == Counter(map(bare, table))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["standstill", str(CASES / "out_since_it_is_frozen.toml")])
+def test_who_is_out_while_it_is_frozen_takes_no_part(name: str, tmp_path: Path) -> None:
+    """A snapshot of a coordinator is judged without them; what the others need of their events is inside."""
+    draw = random.Random(1)
+    follower = ByHand(tmp_path / "out", tmp_path / "logs", "jsonl")
+    for _ in grown(run(library.find(name)).table, draw, tmp_path / "logs"):
+        if draw.random() < 0.2:
+            follower.catch_up()
+            assert written(follower.store) == by_the_batch_audit(follower.store)
+    follower.catch_up()
+    found = written(follower.store)
+    assert found == by_the_batch_audit(follower.store) and {row["consistent"] for row in found[0]} == {True}
 
 
 def bare(own: Event) -> tuple[object, ...]:
