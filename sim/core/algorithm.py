@@ -156,6 +156,10 @@ class SnapshotAlgorithm(Parametrised):
     def on_control(self, process: Process, message: Message, out: Out) -> None:
         """`process` receives a control message, from `message.channel.source_name`."""
 
+    def first_timers(self) -> Mapping[str, float]:
+        """The timers that are set at each process when the run begins, by name, in time units."""
+        return {}
+
     def on_timer(self, process: Process, timer: Timer, out: Out) -> None:
         """A timer that `process` has set goes off."""
 

@@ -111,6 +111,14 @@ class Resume(NamedTuple):
     snapshot: str | None
 
 
+class StandStill(NamedTuple):
+    """This process begins nothing and takes nothing from its channels, whatever its algorithm allows, until GoOn."""
+
+
+class GoOn(NamedTuple):
+    """This process does again what its algorithm allows."""
+
+
 class Note(NamedTuple):
     """Show something of the rules that no other effect shows."""
 
@@ -166,7 +174,8 @@ class Abort(NamedTuple):
 
 Effect = (
     Record | Listen | Keep | KeepOvertaken | Close | SendMarker | SendMessage | Tell | SetTimer | CancelTimer | Block
-    | Unblock | Pause | Resume | Note | Collected | CarryMarker | Decide | Forget | Abort | Commit | Give | Manifest
+    | Unblock | Pause | Resume | StandStill | GoOn | Note | Collected | CarryMarker | Decide | Forget | Abort | Commit
+    | Give | Manifest
 )  # fmt: skip
 
 
@@ -250,6 +259,17 @@ class Out:
     def resume(self, snapshot: str | None = None) -> None:
         """This process goes on after a pause."""
         self.effects.append(Resume(snapshot))
+
+    def stand_still(self) -> None:
+        """This process begins nothing, and no channel delivers anything to it, until it goes on.
+
+        What the algorithm blocks and pauses meanwhile, or no longer, holds from then on.
+        """
+        self.effects.append(StandStill())
+
+    def go_on(self) -> None:
+        """This process no longer stands still. What the algorithm has blocked or paused stays so."""
+        self.effects.append(GoOn())
 
     def note(self, snapshot: str, body: Any) -> None:
         """Show something of the rules that no other effect shows, such as a sum: a row of its own, with this body."""

@@ -163,6 +163,10 @@ class Engine:
                 process.present, process.alive, process.state = False, False, None
         connect(state, self.channels)
         state.waiting = frozenset(item.number for item in self.agenda if item.rank is None)
+        for process in (own for own in processes if own.present):
+            for name, after in self.algorithm.first_timers().items():
+                state.timers[process.number, name] = Timer(process.number, name, after, None, state.timers_set)
+                state.timers_set += 1
         return state
 
     def enabled(self, state: State) -> list[Action]:
@@ -231,8 +235,8 @@ class Engine:
             queue = state.queues[channel.number]
             if channel in state.severed:
                 return False
-            blocked = state.processes[channel.target].blocked
-            if not queue or (blocked and channel in blocked):
+            target = state.processes[channel.target]
+            if not queue or target.stands or (target.blocked and channel in target.blocked):
                 return False
             if self.has_limits and self.is_stopped(state, channel.target) and not self._goes_ahead(message):
                 return False
@@ -307,9 +311,10 @@ class Engine:
     def may_begin(self, state: State, process: Process) -> bool:
         """Whether a process may begin an internal event or a send.
 
-        It may not if it is down, frozen or paused, or has a full channel.
+        It may not if it is down, frozen or paused, or stands still, or has a full channel.
         """
-        stands_still = process.frozen or process.paused or (self.has_limits and self.is_stopped(state, process.number))
+        waits = process.frozen or process.stands or process.paused
+        stands_still = waits or (self.has_limits and self.is_stopped(state, process.number))
         return process.alive and not stands_still
 
     def is_stopped(self, state: State, process: int) -> bool:

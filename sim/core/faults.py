@@ -174,7 +174,7 @@ def _end(state: State, process: Process) -> None:
     state.timers = {key: timer for key, timer in state.timers.items() if key[0] != process.number}
     process.alive, process.state, process.memory, process.coordination = False, None, None, None
     process.storing = None
-    process.frozen, process.paused, process.blocked = False, False, frozenset()
+    process.frozen, process.stands, process.paused, process.blocked = False, False, False, frozenset()
     process.snapshots, process.listening, process.aborted = {}, {}, frozenset()
 
 

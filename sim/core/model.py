@@ -184,9 +184,9 @@ class Process:
     """
 
     __slots__ = (
-        "aborted", "alive", "blocked", "coordination", "epoch", "frozen", "incoming", "index", "listening", "memory",
-        "name", "number", "offsets", "outgoing", "outside", "paused", "position", "present", "snapshots", "state",
-        "storing", "turn",
+        "aborted", "alive", "blocked", "coordination", "epoch", "frozen", "incarnation", "incoming", "index",
+        "listening", "memory", "name", "number", "offsets", "outgoing", "outside", "paused", "position", "present",
+        "snapshots", "stands", "state", "storing", "turn",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int, state: Any) -> None:
@@ -202,6 +202,7 @@ class Process:
         self.alive = True  # if not, it has crashed or is not present, and its state is None
         self.frozen = False  # whether it stands still with all that it holds: it takes no step
         self.paused = False
+        self.stands = False  # whether it begins nothing and takes nothing from its channels, until a service answers
         self.blocked: frozenset[Channel] = frozenset()  # incoming channels that deliver nothing to it
         self.snapshots: dict[str, LocalSnapshot] = {}
         self.listening: dict[Channel, tuple[str, ...]] = {}  # channel -> snapshots that record its messages
@@ -210,6 +211,7 @@ class Process:
         self.coordination: Any = None  # likewise, for the coordinator
         self.storing: Any = None  # likewise, for the storage
         self.epoch = 0  # number of recoveries that have restored it
+        self.incarnation = 0  # how often it has begun anew: after a crash, in a recovery, or by joining
         self.outside = 0  # number of outputs that it has given to the world outside, which nothing takes back
         self.offsets: Mapping[Channel, int] = {}  # where channels are logs: how many messages it has sent, or taken
 
@@ -219,7 +221,8 @@ class Process:
         twin.name, twin.number, twin.incoming, twin.outgoing = self.name, self.number, self.incoming, self.outgoing
         twin.state, twin.index, twin.position, twin.turn = self.state, self.index, self.position, self.turn
         twin.alive, twin.present, twin.paused, twin.blocked = self.alive, self.present, self.paused, self.blocked
-        twin.frozen, twin.snapshots, twin.coordination = self.frozen, self.snapshots, self.coordination
+        twin.frozen, twin.stands, twin.incarnation = self.frozen, self.stands, self.incarnation
+        twin.snapshots, twin.coordination = self.snapshots, self.coordination
         twin.listening, twin.aborted, twin.memory = self.listening, self.aborted, self.memory
         twin.storing, twin.epoch, twin.offsets, twin.outside = self.storing, self.epoch, self.offsets, self.outside
         return twin

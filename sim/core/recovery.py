@@ -79,7 +79,8 @@ def restore(process: Process, goal: Restorable, epoch: int, initial: Any) -> Loc
     """
     part = goal.parts.get(process.name) or LocalSnapshot(initial, 0, {}, frozenset(), True)
     process.state, process.turn, process.offsets = part.state, part.turn, part.offsets
-    process.epoch, process.alive, process.paused, process.blocked = epoch, True, False, frozenset()
+    process.epoch, process.alive = epoch, True
+    process.stands, process.paused, process.blocked = False, False, frozenset()
     process.aborted |= frozenset(process.snapshots)
     process.snapshots, process.listening = {}, {}
     if goal.snapshot is not None:

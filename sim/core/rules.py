@@ -22,6 +22,7 @@ from sim.core.effects import (
     Decide,
     Forget,
     Give,
+    GoOn,
     Keep,
     KeepOvertaken,
     Listen,
@@ -34,6 +35,7 @@ from sim.core.effects import (
     SendMarker,
     SendMessage,
     SetTimer,
+    StandStill,
     Tell,
     Unblock,
 )
@@ -145,7 +147,8 @@ class Rules:
             SetTimer: self._set_timer, CancelTimer: self._cancel_timer, Block: self._block, Unblock: self._unblock,
             Pause: self._pause, Resume: self._resume, Note: self._note, Collected: self._collected,
             CarryMarker: self._carry_marker, Decide: self._decide, Forget: self._forget, Abort: self._abort,
-            Commit: self._commit, Give: self._give, Manifest: self._manifest,
+            Commit: self._commit, Give: self._give, Manifest: self._manifest, StandStill: self._stand_still,
+            GoOn: self._go_on,
         }  # fmt: skip
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
@@ -264,6 +267,7 @@ class Rules:
 
     def begin_again(self, process: Process) -> None:
         """`process` has started again after a crash, or has joined."""
+        process.incarnation += 1
         if self._on_restart is not None:
             self._on_restart(process, self._out)
             self._carry_out(process)
@@ -286,6 +290,7 @@ class Rules:
             if name not in goal.valid:
                 self._emit_row(process, SNAPSHOT_ABORTED, name)
         part = restore(process, goal, epoch, self.workload.initial(process.name))
+        process.incarnation += 1
         body = {"epoch": epoch, "state": process.state}
         self._emit_row(process, RESTORE, goal.snapshot, body=body, index=part.inside)
         process.state = self.workload.after_restore(process, self._out)
@@ -510,21 +515,47 @@ class Rules:
     def _block(self, process: Process, effect: Block) -> None:
         if effect.channel not in process.blocked:
             process.blocked |= {effect.channel}
-            self._emit_row(process, BLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
+            self._show_block(process, BLOCKED, effect.channel, effect.snapshot)
 
     def _unblock(self, process: Process, effect: Unblock) -> None:
         if effect.channel in process.blocked:
             process.blocked -= {effect.channel}
-            self._emit_row(process, UNBLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
+            self._show_block(process, UNBLOCKED, effect.channel, effect.snapshot)
 
     def _pause(self, process: Process, effect: Pause) -> None:
         if not self.algorithm.pauses:
             raise TypeError(f"{self.algorithm.title} pauses a process; it must declare `pauses = True`")
         if not process.paused:
             process.paused = True
-            self._emit_row(process, PAUSED, effect.snapshot or self._snapshot)
+            self._show_pause(process, PAUSED, effect.snapshot)
 
     def _resume(self, process: Process, effect: Resume) -> None:
         if process.paused:
             process.paused = False
-            self._emit_row(process, RESUMED, effect.snapshot or self._snapshot)
+            self._show_pause(process, RESUMED, effect.snapshot)
+
+    def _stand_still(self, process: Process, effect: StandStill) -> None:
+        if not process.stands:
+            self._show_standstill(process, PAUSED, BLOCKED)
+            process.stands = True
+
+    def _go_on(self, process: Process, effect: GoOn) -> None:
+        if process.stands:
+            process.stands = False
+            self._show_standstill(process, RESUMED, UNBLOCKED)
+
+    def _show_standstill(self, process: Process, pause: str, block: str) -> None:
+        """The rows of a process that stands still or goes on: of what its algorithm does not hold by itself."""
+        if not process.paused:
+            self._show_pause(process, pause, None)
+        for channel in process.incoming:
+            if channel not in process.blocked:
+                self._show_block(process, block, channel, None)
+
+    def _show_pause(self, process: Process, kind: str, snapshot: str | None) -> None:
+        if not process.stands:  # else it has been said of all that it does
+            self._emit_row(process, kind, snapshot or self._snapshot)
+
+    def _show_block(self, process: Process, kind: str, channel: Channel, snapshot: str | None) -> None:
+        if not process.stands:
+            self._emit_row(process, kind, snapshot or self._snapshot, channel.name)

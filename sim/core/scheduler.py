@@ -200,6 +200,8 @@ class Timed(Scheduler):
         self._busy_in_epoch: defaultdict[tuple[int, int], float] = defaultdict(lambda: -math.inf)
         for number, time in enumerate(engine.plan.at if engine.plan else ()):
             heappush(self._due, (time, FAULT, self._after_faults, number, Recover(number)))
+        for timer in state.timers.values():
+            heappush(self._due, (timer.after, ALARM, timer.process, timer.number, timer))
         self._plan_next_item()
         if self._takes_turns:
             for number in range(len(engine.processes)):

@@ -182,6 +182,9 @@ def _coordinator(scenario: Scenario) -> Iterator[Problem]:
         if given.get(key, LEAST_GAP) < LEAST_GAP and not (none and given[key] == 0):
             advice = f"expected {none}a number of at least {LEAST_GAP:g}, not {given[key]:g}"
             yield scenario.at(f"coordinator.{key}"), advice
+    if given.get("heartbeat") and scenario.scheduler.kind == "random":
+        what = 'heartbeats need a clock, and the scheduler "random" has none'
+        yield scenario.at("coordinator.heartbeat"), f'{what}; leave heartbeat out, or take the scheduler "timed"'
     if given.get("when_held", FAIL) not in (FAIL, STOP):
         yield scenario.at("coordinator.when_held"), f'expected "{FAIL}" or "{STOP}", not {given["when_held"]!r}'
 

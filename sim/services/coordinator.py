@@ -15,8 +15,21 @@ process gave up by itself, one could end with its part of a snapshot and another
    the storage for the manifest, and the snapshot is complete when that is written.
 7. A recovery ends what is under way. Nothing starts before every process that is restored has said that it is here.
 8. Processes send heartbeats. One from which none came for long is no member any more; who joins or comes back says so.
-   A process that comes back takes nothing and begins nothing until the coordinator has answered, so it cannot come
-   between the others while they take a snapshot without it.
+   A process that comes back stands still until the coordinator has answered: it takes nothing from its channels and
+   begins nothing, so it cannot come between the others while they take a snapshot without it.
+9. The coordinator answers heartbeats. An answer gives its process a lease, counted from when it sent that heartbeat. A
+   process whose lease has ended stands still as well, and asks; and so does one that was frozen and goes on, for its
+   timers have stood still with it. The lease is shorter than the silence after which the coordinator takes a process
+   for gone, and begins no later. So a process stands still before it is gone, and is never half a member: who is still
+   a member goes on with its parts of what is under way; who is not becomes one anew, with all that it holds but its
+   parts of what has failed meanwhile. A question has a lease, too: only the answer to the last one counts, and none
+   that is for an earlier incarnation.
+
+Point 9 counts on clocks that run equally fast, and on nothing else: control messages may take as long as they like
+(C. G. Gray and D. R. Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency",
+SOSP 1989). If timers go off in any order, as in an order that a user chooses, the coordinator can take a process for
+gone that goes on all the same. Then each snapshot is still decided once, and all members agree on it, but its cut need
+not be consistent.
 
 The checkpoint coordinator of Apache Flink works much like this: P. Carbone et al., "State Management in Apache Flink",
 PVLDB 10(12), 2017.
@@ -34,7 +47,21 @@ from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.effects import Out
 from sim.core.model import Message, Process, Restorable, Timer
 from sim.services import storage_words as storage
-from sim.services.member import BYE, DONE, FULL, HERE, LAST, NOT_STORED, Member
+from sim.services.member import (
+    ALIVE,
+    AWAKE,
+    BYE,
+    DONE,
+    FULL,
+    HERE,
+    LEASE,
+    LEFT,
+    NOT_STORED,
+    OUT,
+    TO,
+    WELCOME,
+    Member,
+)
 from sim.services.settings import Settings
 from sim.services.words import (
     CANCELLED,
@@ -120,13 +147,8 @@ class Coordinator(Service):
             self._stored(service, snapshot or "", body, out)
         elif body == BYE:
             self._gone(service, source, "left", out)
-        elif body == HERE:
-            self._here(service, source, out)
         elif snapshot is None:
-            if body == LAST or source not in notes.members:
-                out.cancel_timer(f"{_WATCH} of {source}")
-            else:
-                out.set_timer(f"{_WATCH} of {source}", self.settings.silence)
+            self._hear(service, source, {HERE: None} if body == HERE else body, out)
         elif body == DONE:
             self._done(service, snapshot, source, out)
         elif body == NOT_STORED:
@@ -236,6 +258,8 @@ class Coordinator(Service):
         """The system is rolled back: what is under way belongs to the old life."""
         notes = self._notes(service)
         service.memory = notes._replace(expected=goal.restores)
+        for process in goal.restores:  # it says that it is here as soon as it is restored, however long that takes
+            out.cancel_timer(f"{_WATCH} of {process}")
         for name in notes.under_way:
             is_valid = name in goal.valid
             self._decide(
@@ -290,30 +314,50 @@ class Coordinator(Service):
 
     # ------------------------------------------------------------------ members
 
-    def _welcome(self, service: Process, process: str, out: Out) -> None:
-        out.tell(process, {"welcome": list(self._notes(service).ended)})
-        if self.settings.heartbeat:
-            out.set_timer(f"{_WATCH} of {process}", self.settings.silence)
+    def _hear(self, service: Process, source: str, body: Mapping[str, Any], out: Out) -> None:
+        """A heartbeat, or the question of a process that has come back, or stands still and does not know for how long.
 
-    def _here(self, service: Process, source: str, out: Out) -> None:
-        """A process has joined, or has started again."""
+        Each is answered, and begins the silence anew. A heartbeat makes nobody a member: who is out hears so, and asks.
+        """
+        answer: dict[str, Any]
+        if ALIVE in body:
+            is_member = source in self._notes(service).members
+            answer = {LEASE: self.settings.lease} if is_member else {OUT: True}
+        else:
+            self._admit(service, source, out, is_new=HERE in body)
+            answer = {WELCOME: list(self._notes(service).ended)}
+        to = next((body[word] for word in (ALIVE, HERE, AWAKE) if body.get(word)), None)
+        out.tell(source, answer if to is None else {**answer, TO: to})
+        if OUT not in answer and to is not None:
+            self._watch(source, body[LEFT], out)
+        self._start_next(service, out)
+
+    def _watch(self, process: str, left: int, out: Out) -> None:
+        """Wait for the next heartbeat of a process that will send so many more."""
+        if left:
+            out.set_timer(f"{_WATCH} of {process}", self.settings.silence)
+        else:
+            out.cancel_timer(f"{_WATCH} of {process}")
+
+    def _admit(self, service: Process, source: str, out: Out, *, is_new: bool) -> None:
+        """A process is here: it is a member, or becomes one. One that begins anew has no part of what is under way."""
         notes = self._notes(service)
         notes = notes._replace(expected=tuple(name for name in notes.expected if name != source))
         service.memory = notes
-        if source in notes.members:
-            for name, own in notes.under_way.items():
-                if source in own.members and source not in own.done:
-                    self._decide(service, name, FAILED, f"{source} started again", "", out)
-        else:
+        if source not in notes.members:
             order = self.algorithm.graph.processes
             members = tuple(name for name in order if name in notes.members or name == source)
             self._change(service, members, f"{source} joined", out)
-        self._welcome(service, source, out)
-        self._start_next(service, out)
+            return
+        for name, own in notes.under_way.items() if is_new else ():
+            if source in own.members and source not in own.done:
+                self._decide(service, name, FAILED, f"{source} started again", "", out)
 
     def _gone(self, service: Process, source: str, how: str, out: Out) -> None:
         out.cancel_timer(f"{_WATCH} of {source}")
         notes = self._notes(service)
+        notes = notes._replace(expected=tuple(name for name in notes.expected if name != source))
+        service.memory = notes
         if source in notes.members:
             self._change(service, tuple(name for name in notes.members if name != source), f"{source} {how}", out)
 
@@ -332,12 +376,12 @@ class EagerCoordinator(Coordinator):
     """A coordinator with work of its own: it begins at time 0."""
 
     def on_start(self, service: Process, out: Out) -> None:
-        """The run begins: every process that sends heartbeats hears that it takes part."""
+        """The run begins: from now on every process sends heartbeats."""
         notes = self._notes(service)
         service.memory = notes
-        if self.settings.heartbeat:
+        if self.settings.beats:
             for process in notes.members:
-                self._welcome(service, process, out)
+                self._watch(process, self.settings.beats, out)
         if notes.left:
             out.set_timer(_INTERVAL, self.settings.interval)
 

@@ -3,6 +3,9 @@
 A process takes part only in what the coordinator starts. It says when its part is done. It discards its part when it
 hears that the snapshot is not complete. Where not all processes are members, the coordinator names those who are, and
 so does every marker: what comes from others is no part of the snapshot.
+
+Where there are heartbeats, a process that has no answer for the time of its lease stands still, and asks whether it is
+a member. So does one that has come back, or was frozen: it asks before it sends.
 """
 
 from __future__ import annotations
@@ -16,23 +19,27 @@ from sim.core.model import Message, Process, Timer
 from sim.services.settings import STOP, Settings
 from sim.services.words import COMPLETE, NAME, CoordinatedWords
 
-ASK, DONE, HERE, BYE, ALIVE, LAST = "ask", "done", "here", "bye", "alive", "last"
-NOT_STORED = "not_stored"
-FULL, STAND = "full", "stand"  # keys of messages with a value
-_BEAT = "heartbeat"
+ASK, DONE, BYE, NOT_STORED, STAND = "ask", "done", "bye", "not_stored", "stand"
+# What a process says where members are found by heartbeats, each time with a number, and how many follow it.
+HERE, AWAKE, ALIVE, LEFT = "here", "awake", "alive", "left"
+WELCOME, LEASE, OUT, TO = "welcome", "lease", "out", "to"  # what the coordinator answers, and to which of these
+FULL = "full"
+_BEAT, _LEASE = "heartbeat", "lease"
 
 
 class Part(NamedTuple):
     """What a process remembers for the coordinator.
 
-    `beats` counts the heartbeats that it will send. `among` holds the members of a snapshot, by id; `waits` whether it
-    has come back and has not heard from the coordinator yet; `told` the channels of which the senders stand still.
+    `beats` counts the heartbeats that it will send. `among` holds the members of a snapshot, by id, and `told` the
+    channels of which the senders stand still. `said` is the number of its last heartbeat or question, and `first` that
+    of the first one that can still be answered or has a lease.
     """
 
     beats: int = 0
     among: Mapping[str, tuple[str, ...]] = {}  # replaced, never changed
-    waits: bool = False
     told: tuple[tuple[str, str], ...] = ()
+    said: int = 0
+    first: int = 0
 
 
 class Member(CoordinatedWords, SnapshotAlgorithm):
@@ -56,8 +63,8 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
                     out.pause(snapshot)
                 return
             super().on_control(process, message, out)
-        elif "welcome" in body:
-            self._take_part(process, body["welcome"], out)
+        elif TO in body or WELCOME in body:
+            self._hear(process, body, out)
         elif "start" in body:
             assert snapshot is not None
             if snapshot not in process.aborted:
@@ -87,8 +94,7 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
         super().on_marker(process, marker, out)
         if is_first:
             self._close_others(process, snapshot, out)
-            if process.paused and not self._part(process).waits:
-                out.resume(snapshot)
+            out.resume(snapshot)
 
     def carried_by_markers(self, process: Process, snapshot: str) -> Any:
         """The members of the snapshot, if they are not all."""
@@ -143,20 +149,30 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
 
     # ------------------------------------------------------------------ members
 
+    def first_timers(self) -> Mapping[str, float]:
+        """A process has its first heartbeat before it, and a lease from the beginning of the run."""
+        own = self.settings
+        return {_BEAT: own.heartbeat, f"{_LEASE} 0": own.lease} if own.beats else {}
+
     def on_restart(self, process: Process, out: Out) -> None:
         """`process` is here (again): it says so, and waits for the answer where members are found by heartbeats."""
         super().on_restart(process, out)
-        out.tell(NAME, HERE)
+        process.coordination = Part(self.settings.beats)
         if self.settings.heartbeat:
-            process.coordination = Part(waits=True)
-            out.pause()
-            for channel in process.incoming:
-                out.block(channel)
+            self._ask(process, HERE, out)
+        else:
+            out.tell(NAME, HERE)
 
     def on_restore(self, process: Process, out: Out) -> None:
         """A recovery has restored `process`: it is here again."""
         super().on_restore(process, out)
         self.on_restart(process, out)
+
+    def on_thaw(self, process: Process, out: Out) -> None:
+        """`process` does not know for how long it has stood still: it asks before it does anything."""
+        super().on_thaw(process, out)
+        if self.settings.heartbeat:
+            self._ask(process, AWAKE, out)
 
     def on_leave(self, process: Process, out: Out) -> None:
         """`process` leaves: it says so."""
@@ -164,33 +180,65 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
         out.tell(NAME, BYE)
 
     def on_timer(self, process: Process, timer: Timer, out: Out) -> None:
-        """It is time for the next heartbeat."""
-        if timer.name != _BEAT:
+        """It is time for the next heartbeat, or a lease has ended."""
+        if timer.name == _BEAT:
+            self._beat(process, out)
+        elif timer.name.startswith(_LEASE):
+            self._ask(process, AWAKE, out)
+        else:
             super().on_timer(process, timer, out)
-            return
-        own = self._part(process)
-        process.coordination = own._replace(beats=own.beats - 1)
-        out.tell(NAME, ALIVE if own.beats > 1 else LAST)
-        if own.beats > 1:
+
+    def _beat(self, process: Process, out: Out) -> None:
+        """Send a heartbeat. The lease that its answer gives begins now."""
+        self._say(process, ALIVE, out)
+        if self._part(process).beats:
             out.set_timer(_BEAT, self.settings.heartbeat)
 
-    def _take_part(self, process: Process, ended: list[str], out: Out) -> None:
-        """The coordinator has answered. What has ended is over for this process, too."""
-        for snapshot in ended:
+    def _ask(self, process: Process, what: str, out: Out) -> None:
+        """`process` stands still until the coordinator has answered this very question."""
+        out.cancel_timer(_BEAT)
+        self._end_leases(process, self._part(process).said + 1, out)
+        self._say(process, what, out)
+        out.stand_still()
+
+    def _say(self, process: Process, what: str, out: Out) -> None:
+        """A heartbeat or a question, numbered. It begins a lease, unless it is the last that `process` says."""
+        own = self._part(process)
+        number, left = own.said + 1, max(0, own.beats - 1)
+        process.coordination = own._replace(beats=left, said=number)
+        out.tell(NAME, {what: [process.incarnation, number], LEFT: left})
+        if left:
+            out.set_timer(f"{_LEASE} {number}", self.settings.lease)
+
+    def _end_leases(self, process: Process, number: int, out: Out) -> None:
+        """The leases of what `process` has said before that number are of no use any more."""
+        own = self._part(process)
+        for earlier in range(own.first, number):
+            out.cancel_timer(f"{_LEASE} {earlier}")
+        process.coordination = own._replace(first=max(own.first, number))
+
+    def _hear(self, process: Process, body: Mapping[str, Any], out: Out) -> None:
+        """The coordinator has answered. What has ended is over for this process, too.
+
+        An answer to what it said in an earlier incarnation is out of date, and so is one to an earlier question: it may
+        have been taken for gone since.
+        """
+        for snapshot in body.get(WELCOME, ()):
             out.abort(snapshot)
-        own = self._part(process)
-        if own.waits:
-            out.resume()
-            for channel in process.incoming:
-                out.unblock(channel)
-        beats = self.settings.beats
-        process.coordination = own._replace(beats=beats, waits=False)
-        if beats:
-            out.set_timer(_BEAT, self.settings.heartbeat)
+        own, (incarnation, number) = self._part(process), body.get(TO, (process.incarnation, 0))
+        if incarnation != process.incarnation or number < own.first:
+            return
+        if OUT in body:
+            self._ask(process, AWAKE, out)
+            return
+        self._end_leases(process, number, out)
+        if WELCOME in body and process.stands:
+            out.go_on()
+            if own.beats:  # at once, for much of its lease may be over
+                self._beat(process, out)
 
-    @staticmethod
-    def _part(process: Process) -> Part:
-        return process.coordination or Part()
+    def _part(self, process: Process) -> Part:
+        return process.coordination or Part(self.settings.beats)
 
     def _know(self, process: Process, snapshot: str, members: tuple[str, ...]) -> None:
         own = self._part(process)

@@ -109,3 +109,8 @@ class Settings(NamedTuple):
     def silence(self) -> float:
         """Time units without a heartbeat after which a process is taken for gone."""
         return self.heartbeat * self.missed
+
+    @property
+    def lease(self) -> float:
+        """Time units, from a heartbeat that is answered, after which a process stands still: before it can be gone."""
+        return self.silence - self.heartbeat / 4

@@ -36,17 +36,27 @@ BEATS = RuleClause(
     "A process sends heartbeats. One from which none came for long is no member any more. Who joins, or comes back, "
     "says so. When the members change, the snapshot under way has failed, and the next begins among those present.",
 )
+LEASES = RuleClause(
+    "Leases",
+    "The coordinator answers heartbeats. A process that has had no answer for the time of its lease stands still and "
+    "asks. So does one that was frozen. The lease is shorter than the silence after which the coordinator takes a "
+    "process for gone, so no process acts that is no member.",
+)
 PAPER = (
     "P. Carbone, S. Ewen, G. Fora, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB "
     "10(12), 2017"
 )
+GRAY = "C. G. Gray and D. R. Cheriton, Leases, SOSP 1989"
 RULES = (
     Rule("The coordinator", (STARTS, REPORTS, DECIDES, DISCARDS), PAPER),
     Rule("Who takes part", (BEATS,), PAPER),
+    Rule("In or out", (LEASES,), GRAY),
 )
 _SAID = {
     "ask": "to start a snapshot", "done": "that its part is done", "here": "that it is here", "bye": "that it leaves",
-    "alive": "that it is up", "last": "that it is up, for the last time", "stand": "to stand still until it records",
+    "stand": "to stand still until it records", "alive": "that it is up", "awake": "that it stands still",
+    "lease": "that its heartbeat has come", "out": "that it is no member", "welcome": "that it takes part",
+    "start": "to start", "forget": "that newer snapshots are enough",
 }  # fmt: skip
 _TOLD = "{source} tells {process} {content}"
 _PREFIX = "coordinator_"
@@ -71,7 +81,9 @@ _CAPTIONS: Mapping[str, Caption] = {
     "rested": Caption(STARTS.name, "The pause is over: from now on a snapshot may start at once."),
     "interval": Caption(STARTS.name, "It is time for a snapshot: {process} {clauses}."),
     "beat": Caption(BEATS.name, "{process} sends a heartbeat to the coordinator."),
-    "heard": Caption(BEATS.name, "A heartbeat of {source} comes: the coordinator waits for the next."),
+    "heard": Caption(BEATS.name, "A heartbeat of {source} comes: {process} {clauses}."),
+    "leased": Caption(LEASES.name, f"{_TOLD}: {{process}} goes on."),
+    "ends": Caption(LEASES.name, "{process} has heard nothing of the coordinator for too long: it {clauses}."),
     "members": Caption(BEATS.name, f"{_TOLD}: {{process}} {{clauses}}."),
     "welcomes": Caption(BEATS.name, "The run begins: {process} {clauses}."),
     "here": Caption(BEATS.name, "{process} {clauses}."),
@@ -115,9 +127,9 @@ class CoordinatedWords(SnapshotAlgorithm):
                 return {"pause": "pause", "interval": "interval", "timeout": "over"}.get(name, "silent")
             if first.kind != CONTROL_RECEIVE:
                 return "initiates" if NOTED in kinds or first.snapshot_id else "welcomes"
-            if what in ("alive", "last"):
+            if what == "alive":
                 return "heard"
-            if what in ("here", "bye"):
+            if what in ("here", "awake", "bye"):
                 return "members"
             if DECISION in kinds:
                 return "decides"
@@ -126,6 +138,8 @@ class CoordinatedWords(SnapshotAlgorithm):
             return "late" if what == "full" else "done"
         if any(row.kind == CONTROL_SEND and _says(row) in ("full", "stand") for row in rows):
             return "full"
+        if first.kind == TIMER and first.label is not None:
+            return {"heartbeat": "beat", "lease": "ends"}.get(first.label.partition(" ")[0])
         if NAME not in ends and what != "stand":
             return None
         if first.kind == CONTROL_SEND:
@@ -134,20 +148,18 @@ class CoordinatedWords(SnapshotAlgorithm):
             return None
         if what == "decided":
             return "kept" if f'"{COMPLETE}"' in (first.body or "") else "discards"
-        return {"stand": "stands", "welcome": "members", "forget": "forgets", "start": "begins"}.get(what)
+        return {
+            "stand": "stands", "welcome": "members", "out": "members", "lease": "leased", "forget": "forgets",
+            "start": "begins",
+        }.get(what)  # fmt: skip
 
     def control_words(self, body: Any, channel: str) -> str:
         """What the coordinator and a process tell each other; else the algorithm's words."""
-        if isinstance(body, str) and body in _SAID:
-            return _SAID[body]
+        what = body if isinstance(body, str) else next(iter(body), None) if isinstance(body, Mapping) else None
+        if what in _SAID:
+            return _SAID[what]
         if not isinstance(body, Mapping):
             return super().control_words(body, channel)
-        if "start" in body:
-            return "to start"
-        if "welcome" in body:
-            return "that it takes part"
-        if "forget" in body:
-            return "that newer snapshots are enough"
         if "full" in body:
             return f"that it would hold more than {body['full']} messages"
         if "decided" in body:
