@@ -30,8 +30,13 @@ from sim.document.scenario import Scenario
 from sim.run.snapshots import COMPLETE
 
 GAP = 0.6  # seconds between two faults, on average
-SHARES = {"kill": 2, "sever": 3, "delay": 3, "lose": 2}  # how often a kind is drawn
+SHARES = {"kill": 2, "freeze": 2, "sever": 3, "delay": 3, "lose": 2}  # how often a kind is drawn
 SEVERED = (0.1, 0.8)  # seconds until a severed channel is mended
+FROZEN = (
+    0.3,
+    3.0,
+)  # and until a frozen node is thawed: shorter than a heartbeat's gap, and longer than HEARTBEATS wait
+HEARTBEATS = {"heartbeat": 0.1, "missed": 10}  # the gap in seconds
 SLOWEST = 60.0  # milliseconds: the longest delay that is injected
 MOST_LOST = 0.3  # of the frames on a channel
 CALM = 30.0  # seconds that the cluster has at the end until all nodes run, and until nothing is on its way
@@ -113,6 +118,10 @@ def plan(seed: int, seconds: float, processes: Sequence[str], channels: Sequence
         some = tuple(draw.sample([*channels], draw.randint(1, max(1, len(channels) // 2))))
         if kind == "kill":
             found.append(Planned(at, Fault("kill", draw.choice(processes))))
+        elif kind == "freeze":
+            node = draw.choice(processes)
+            found.append(Planned(at, Fault("freeze", node)))
+            found.append(Planned(at + draw.uniform(*FROZEN), Fault("thaw", node)))
         elif kind == "sever":
             found.append(Planned(at, Fault("sever", channels=some)))
             found.append(Planned(at + draw.uniform(*SEVERED), Fault("mend", channels=some)))
@@ -136,7 +145,7 @@ def chaos(
     if wanted.folder is not None and (wanted.folder / "logs").exists():
         raise InputError(f"--out: {wanted.folder} has the run of a cluster already; name a new folder")
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-        scenario = _overlapping(live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator))
+        scenario = _tuned(live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator), wanted.unit)
         wanted = replace(wanted, scenario=scenario, allows_faults=True, folder=wanted.folder or Path(folder))
         with prepared(wanted, say) as supervisor:
             if not supervisor.system.takes_back:
@@ -154,11 +163,12 @@ def chaos(
         )  # fmt: skip
 
 
-def _overlapping(scenario: Scenario) -> Scenario:
-    """The scenario with several snapshots under way at a time, unless it says itself how many."""
+def _tuned(scenario: Scenario, unit: float) -> Scenario:
+    """The scenario with several snapshots under way at a time, and with heartbeats that are missed soon."""
     if scenario.coordinator is None:
         return scenario
-    return replace(scenario, coordinator={"most_concurrent": MOST_UNDER_WAY, **scenario.coordinator})
+    beats = {**HEARTBEATS, "heartbeat": HEARTBEATS["heartbeat"] / unit}
+    return replace(scenario, coordinator={"most_concurrent": MOST_UNDER_WAY, **scenario.coordinator, **beats})
 
 
 class _Run:
@@ -236,8 +246,12 @@ class _Run:
 
     async def _calm(self) -> None:
         """Undo all faults, let everything come back, and wait until nothing is on its way."""
-        for fault in (Fault("mend"), Fault("delay"), Fault("lose")):
-            await self.supervisor.inject(fault)
+        for fault in (
+            *(Fault("thaw", name) for name in self.supervisor.present),
+            *map(Fault, ("mend", "delay", "lose")),
+        ):
+            with suppress(Problem):  # such as a node that has just ended
+                await self.supervisor.inject(fault)
         end = time.monotonic() + CALM
         while time.monotonic() < end and not self.supervisor.ended.is_set():
             if not self._under_way and all(node.status is NodeStatus.RUNNING for node in self.supervisor.nodes()):

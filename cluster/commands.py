@@ -282,9 +282,19 @@ def _leave(arguments: argparse.Namespace) -> int:
 
 def _add_fault(commands: _Commands) -> None:
     about = "do something bad to a cluster that was started with --allow-faults"
-    examples = ("fault kill P2", "fault sever 'P1->P2'", "fault mend", "fault delay --delay 50ms..200ms")
+    examples = (
+        "fault kill P2",
+        "fault freeze P2",
+        "fault thaw P2",
+        "fault sever 'P1->P2'",
+        "fault mend",
+        "fault delay --delay 50ms..200ms",
+    )
     parser = _command(commands, "fault", about, _fault, *examples)
-    about = "kill -9 a node; sever channels or mend them; delay messages; lose some (they are sent again)"
+    about = (
+        "kill -9 a node; stop its process, or let it go on (freeze, thaw); sever channels or mend them; delay "
+        "messages; lose some (they are sent again)"
+    )
     parser.add_argument("kind", choices=FAULT_KINDS, help=about)
     parser.add_argument("about", nargs="*", metavar="WHERE", help="the node, or channels (default: all channels)")
     parser.add_argument("--delay", metavar="TIME", help="for delay: how long, such as 50ms..200ms")
@@ -294,9 +304,9 @@ def _add_fault(commands: _Commands) -> None:
 
 def _fault(arguments: argparse.Namespace) -> int:
     details: dict[str, Any] = {}
-    if arguments.kind == "kill":
+    if arguments.kind in ("kill", "freeze", "thaw"):
         if len(arguments.about) != 1:
-            raise InputError("kill: name one node, such as P2")
+            raise InputError(f"{arguments.kind}: name one node, such as P2")
         details["node_id"] = arguments.about[0]
     elif arguments.about:
         details["channels"] = arguments.about

@@ -1,4 +1,4 @@
-"""What somebody injects into a running cluster: a node is killed; channels are severed, slow or lossy."""
+"""Faults in a running cluster: a node is killed, frozen or thawed; channels are severed, slow or lossy."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from cluster.model import FAULT_KINDS, Fault, Problem
 from cluster.system import System
 from sim.core.model import Channel
 
+_SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
+
 
 class Injector:
     """Does it, and remembers it for nodes that start again."""
@@ -25,11 +27,11 @@ class Injector:
         """Do something bad to nodes or channels. Raises Problem."""
         if fault.kind not in FAULT_KINDS:
             raise Problem(422, f"kind: {fault.kind!r} is none of {', '.join(FAULT_KINDS)}")
-        if fault.kind == "kill":
+        if fault.kind in _SIGNALS:
             member = self._members.named(fault.node or "")
             if member.process is None:
-                raise Problem(409, f"{member.name} is {member.status}; it has no process to kill")
-            os.kill(member.process.pid, signal.SIGKILL)
+                raise Problem(409, f"{member.name} is {member.status}; it has no process to {fault.kind}")
+            os.kill(member.process.pid, _SIGNALS[fault.kind])
             return
         channels = self._channels(fault.channels)
         if fault.kind == "delay":

@@ -47,6 +47,7 @@ class Link:
         """`life` is that of the sender; `queue` bounds the outbox; `on_room` is called when there is room again."""
         self._system, self._source, self.target = system, source, target
         self._token, self._life, self._queue, self._on_room = token, life, queue, on_room
+        self.may_write: Callable[[], bool] = lambda: True  # asked in front of every write; `write` goes on later
         self._address: Address | None = None
         self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
@@ -126,14 +127,14 @@ class Link:
             frames.append(frame)
         if frames and self._connection is not None:
             if not self._unwritten:
-                asyncio.get_running_loop().call_soon(self._write)
+                asyncio.get_running_loop().call_soon(self.write)
             self._unwritten += frames
 
-    def _write(self) -> None:
-        """Write what one turn of the event loop has brought, at once."""
-        if self._unwritten and self._connection is not None:
+    def write(self) -> None:
+        """Write what one turn of the event loop has brought, and what might not be written before, at once."""
+        if self._unwritten and self._connection is not None and self.may_write():
             self._connection.write(self._unwritten)
-        self._unwritten = []
+            self._unwritten = []
 
     async def _run(self, address: Address) -> None:
         """Connect, and again whenever the connection ends."""
@@ -192,7 +193,8 @@ class Link:
             await asyncio.sleep(SILENCE)
             connection, is_silent = self._connection, time.monotonic() - self._confirmed_at >= SILENCE
             if connection is not None and self._unconfirmed and is_silent and not connection.has_unsent:
-                connection.write([self._unconfirmed[-1][1]])
+                self._unwritten = self._unwritten or [self._unconfirmed[-1][1]]
+                self.write()
 
     def _make_room(self, apps_taken: int) -> None:
         """The other end has delivered so many application messages of this link."""
@@ -211,9 +213,8 @@ class Link:
 
     def _again(self) -> None:
         """Send what is not confirmed again."""
-        self._unwritten = []
-        if self._connection is not None and self._unconfirmed:
-            self._connection.write([frame for _, frame in self._unconfirmed])
+        self._unwritten = [frame for _, frame in self._unconfirmed]
+        self.write()
 
 
 def data_frame(number: int, message: Message, clock: int) -> list[object]:
@@ -334,6 +335,9 @@ class Receiver:
         self._system, self._numbers, self._life, self._take = system, numbers, life, take
         self._sources: dict[tuple[int, int], Source] = {}
         self.is_lost: Callable[[Channel], bool] = lambda channel: False
+        self.is_over: Callable[[int, str], bool] = lambda number, life: (
+            False
+        )  # whether a life of a node is not its last
         self.latencies: deque[float] = deque(maxlen=SAMPLES)
 
     async def accept(self, hello: list[Any], connection: Connection) -> None:
@@ -345,6 +349,8 @@ class Receiver:
             raise BadFrame(f"no other node of this cluster has the number {number}")
         if wanted != self._life:
             raise BadFrame("the one that is wanted has ended, and this is another; ask the controller where it is")
+        if self.is_over(number, life):
+            raise BadFrame(f"this life of {self._system.names[number]} is over, or is not known here as yet")
         pair = number, target
         source = self._sources.get(pair)
         if source is None or source.life != life:

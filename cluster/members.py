@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cluster.awake import Awake
 from cluster.frames import CONTROLLER, DO, SAY, Accept, BadFrame, Connection, Door, Listener
 from cluster.links import Address
 from cluster.model import NodeStatus, Problem
@@ -21,7 +22,8 @@ from cluster.system import System
 from sim.core.errors import InputError
 from sim.document.writing import dumps
 
-START_TIMEOUT = 30.0  # seconds that a node has to start
+START_TIMEOUT = 10.0  # seconds that a node has to start
+QUIET = 1.0  # seconds without a word from a node, which reports more often, after which it is called FROZEN
 
 
 @dataclass
@@ -35,6 +37,8 @@ class Member:
     connection: Connection | None = None
     address: Address | None = None
     pid: int | None = None
+    life: str = ""  # of its last process, as in links.Address
+    heard: float = 0.0  # when it said something last, by the clock of cluster.awake
     report: dict[str, Any] = field(default_factory=dict)
     said: asyncio.Queue[tuple[str, Any]] = field(default_factory=asyncio.Queue)
     is_leaving: bool = False
@@ -43,6 +47,11 @@ class Member:
     def is_present(self) -> bool:
         """Whether it is part of the system, running or not."""
         return self.status is not NodeStatus.ABSENT
+
+    def shown(self, now: float) -> NodeStatus:
+        """How the node is at `now`."""
+        is_quiet = self.status is NodeStatus.RUNNING and self.process is not None and now - self.heard > QUIET
+        return NodeStatus.FROZEN if is_quiet else self.status
 
     def tell(self, system: System, what: str, body: Any) -> None:
         """Say what to do."""
@@ -65,6 +74,7 @@ class Members:
         self.port = 0
         self._all = [Member(number, name) for number, name in enumerate(system.processes)]
         self._door = Door(self.token)
+        self.awake = Awake(QUIET / 2)
         self._listener: Listener | None = None
 
     def __iter__(self) -> Iterator[Member]:
@@ -106,11 +116,10 @@ class Members:
         `began` is when the cluster began, `epoch` the one in which the node begins, and `index` the number of its last
         event that is stored; `waits`: it does nothing until it is restored.
         """
-        member.status = NodeStatus.STARTING
-        member.is_leaving = False
+        member.status, member.is_leaving, member.life = NodeStatus.STARTING, False, secrets.token_hex(8)
         told = {
             "scenario": dumps(self.system.scenario), "name": self.system.scenario.name, "unit": self.system.unit,
-            "number": member.number, "folder": str(self._logs), "token": self.token, "life": secrets.token_hex(8),
+            "number": member.number, "folder": str(self._logs), "token": self.token, "life": member.life,
             "began": began, "queue": self._queue, "host": "127.0.0.1", "port": self.port, "waits": waits,
             "epoch": epoch, "index": index, "transport": self.system.transport_name,
         }  # fmt: skip
@@ -118,7 +127,7 @@ class Members:
         if member.name in self._programs:
             command = shlex.split(self._programs[member.name])
             told |= self.system.about(member.number)
-        member.said = asyncio.Queue()
+        member.said, member.connection = asyncio.Queue(), None
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.PIPE, start_new_session=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -134,6 +143,7 @@ class Members:
             hello.cancel()
             if process.returncode is None:
                 process.kill()
+            member.process = None
             how = f"ended with status {process.returncode}" if process.returncode is not None else "said nothing"
             raise InputError(f"node {member.name}: did not start, it {how}; what it wrote is above")
         return process
@@ -149,19 +159,26 @@ class Members:
             if number not in range(len(self)) or not _is_about(about):
                 raise BadFrame("a node that reports says its number, its port and its pid")
             member = self[number]
-            member.connection, member.pid = connection, about["pid"]
+            if self.is_over(number, life):
+                raise BadFrame(f"this life of {member.name} is over: it was taken for gone, or has begun anew")
+            member.connection, member.pid, member.heard = connection, about["pid"], self.awake.now
             member.address = Address("127.0.0.1", about["port"], life)
             member.said.put_nowait(("hello", {}))
             while True:
                 frame = await connection.read()
                 if frame[0] != SAY:
                     raise BadFrame(f"a node says {frame[0]!r}")
+                member.heard = self.awake.now
                 if frame[1] == "report":
                     member.report = frame[2]
                 else:
                     member.said.put_nowait((frame[1], frame[2]))
 
         return accept
+
+    def is_over(self, number: int, life: str) -> bool:
+        """Whether a life of a node is not the one that its last process has: nobody takes anything from it."""
+        return self[number].life != life or self[number].process is None
 
     async def hear(self, member: Member, what: str, timeout: float | None = START_TIMEOUT) -> Any:
         """Wait until a node says something. Raises TimeoutError."""

@@ -85,6 +85,7 @@ class NodeStatus(StrEnum):
 
     STARTING = "STARTING"
     RUNNING = "RUNNING"
+    FROZEN = "FROZEN"  # it runs, and has said nothing for a while: its process stands still, or cannot be heard
     FAILED = "FAILED"  # its process has ended, and the recovery has not begun
     RECOVERING = "RECOVERING"
     ABSENT = "ABSENT"  # it has left, or not joined yet
@@ -116,9 +117,10 @@ class Wish:
 class Fault:
     """What is to be done to the cluster. `kind` is one of FAULT_KINDS.
 
-    kill: end the process of `node` with SIGKILL. sever, mend: `channels` deliver nothing, or deliver again. delay: what
-    comes on `channels` is delivered after `low` to `high` milliseconds. lose: a `share` (0 to 1) of the frames on
-    `channels` is lost, and sent again. No `channels` means all of them.
+    kill: end the process of `node` with SIGKILL. freeze, thaw: stop it with SIGSTOP, and let it go on with SIGCONT.
+    sever, mend: `channels` deliver nothing, or deliver again. delay: what comes on `channels` is delivered after `low`
+    to `high` milliseconds. lose: a `share` (0 to 1) of the frames on `channels` is lost, and sent again. No `channels`
+    means all of them.
     """
 
     kind: str
@@ -129,7 +131,7 @@ class Fault:
     share: float = 0.0
 
 
-FAULT_KINDS = ("kill", "sever", "mend", "delay", "lose")
+FAULT_KINDS = ("kill", "freeze", "thaw", "sever", "mend", "delay", "lose")
 
 
 @dataclass(frozen=True)

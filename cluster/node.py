@@ -2,6 +2,9 @@
 
 Its standard input is a pipe that the controller holds. The first line says what to do. At the end of the pipe the node
 ends, too, however the controller has ended.
+
+A node that has stood still notices it before it does anything, and before it writes to a socket. Then it is thawed, as
+a process of the simulation is: the rule book says what it asks, and what it may do until it is answered.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from cluster.awake import Awake
 from cluster.event_log import EventLog, last_entry, read_log, severed_in
 from cluster.frames import CONTROLLER, DO, HELLO, SAY, BadFrame, Connection, Door
 from cluster.lanes import Lane
 from cluster.links import Address, Link, Receiver, Weather
+from cluster.retold import FREEZE, THAW
 from cluster.site import Site, Wake
 from cluster.system import System
 from sim.core.faults import fence_off
@@ -28,9 +33,11 @@ from sim.core.model import (
     APPLICATION_KINDS,
     CONTROL,
     DOWN,
+    FROZEN,
     JOIN,
     LEAVE,
     MARKER,
+    THAWED,
     UP,
     AgendaItem,
     Channel,
@@ -74,9 +81,10 @@ class Node:
         self.site.hand_over, self.site.set_timer = self._hand_over, self._set_timer
         self._links: dict[int, Link] = {}
         self._addresses: dict[int, Address] = {}
+        self._awake = Awake(system.longest_nap)
         self._door = Door(told["token"])
         self._receiver = Receiver(system, range(number, number + 1), self.life, self._take)
-        self._receiver.is_lost = self._is_lost
+        self._receiver.is_lost, self._receiver.is_over = self._is_lost, self._is_over
         self._lanes: dict[int, Lane] = {}
         self._weather = Weather()
         severed = severed_in(self._log)  # as its log has it, until the controller says otherwise
@@ -94,6 +102,7 @@ class Node:
         self._item_timer: asyncio.TimerHandle | None = None
         self._counts = {"sent": 0, "received": 0, "actions": 0}
         self._control: Connection | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def process(self) -> Process:
@@ -109,7 +118,8 @@ class Node:
         self._control = control = await transport.connect(*controller, self.token)
         about = {"port": listener.port, "pid": os.getpid()}
         control.write([transport.pack([HELLO, self.token, self.number, CONTROLLER, self.life, about])])
-        asyncio.get_running_loop().create_task(self._report())
+        for work in (self._report(), self._awake.keep_looking(self._wakes)):
+            self._tasks.append(asyncio.get_running_loop().create_task(work))
         while True:
             frame = await control.read()
             if frame[0] != DO:
@@ -120,8 +130,13 @@ class Node:
         """Another node, or the controller's services, have something for this one."""
         await self._receiver.accept(await self._door.hello(connection), connection)
 
+    def _is_over(self, number: int, life: str) -> bool:
+        """Whether a life of another node is not the one that the controller has told of last."""
+        return number not in self._addresses or self._addresses[number].life != life
+
     def _on_call(self, snapshot: str) -> bool:
         """Somebody calls this node to start a snapshot, or tells it of one."""
+        self._wakes()
         process = self.process
         if not (self._is_working and process.alive) or snapshot in process.snapshots or snapshot in process.aborted:
             return False
@@ -159,6 +174,8 @@ class Node:
         link = self._links.get(target)
         if link is None:
             link = Link(self.system, self.number, target, self.token, self.life, self._queue, self._pump_soon)
+            if target < len(self.system.processes):
+                link.may_write = self._may_write
             self._links[target] = link
             if target in self._addresses:
                 link.connect(self._addresses[target])
@@ -167,6 +184,7 @@ class Node:
     # ------------------------------------------------------------------ what the controller says
 
     def _obey(self, what: str, told: Any) -> None:
+        self._wakes()
         order = getattr(self, f"_do_{what}", None)
         if order is None:
             raise BadFrame(f"there is no order {what!r}")
@@ -287,7 +305,7 @@ class Node:
 
         def leave() -> None:
             self.site.rules.leave(process)
-            self.site.rules.emit((process.name, None, LEAVE, None, None, None, None, None, None))
+            self._emit_row(LEAVE)
 
         self._act([LEAVE], leave)
         process.alive, process.present = False, False
@@ -330,6 +348,38 @@ class Node:
             self.say("report", report)
             await asyncio.sleep(STATUS_GAP)
 
+    # ------------------------------------------------------------------ standing still
+
+    def _wakes(self) -> bool:
+        """Before anything else is done: if this node has stood still until now, its process is thawed.
+
+        Its timers have stood still as well: they go off later, by as long. Returns whether it has.
+        """
+        gap = self._awake.look()
+        if not gap:
+            return False
+        loop = asyncio.get_running_loop()
+        for name, (handle, wake) in self._timers.items():
+            handle.cancel()
+            self._timers[name] = loop.call_at(handle.when() + gap, self._fire, wake), wake
+        if self._is_working and self.process.alive:
+            self._act([FREEZE], lambda: self._emit_row(FROZEN))
+            self._act([THAW], self._thaw)
+        return True
+
+    def _thaw(self) -> None:
+        self._emit_row(THAWED)
+        self.site.rules.thaw(self.process)
+
+    def _may_write(self) -> bool:
+        """Whether anything may be sent to another node."""
+        self._wakes()
+        return not self.process.stands
+
+    def _emit_row(self, kind: str) -> None:
+        """A row of what happens to the process of this node."""
+        self.site.rules.emit((self.name, None, kind, None, None, None, None, None, None))
+
     # ------------------------------------------------------------------ actions
 
     def _act(self, action: list[Any], act: Any, seen: int = 0) -> bool:
@@ -339,7 +389,11 @@ class Node:
         except Refused as reason:
             print(f"{self.name}: {reason}", file=sys.stderr, flush=True)
             return False
+        stood = done.before[self.number].stands
         self.site.commit(done)
+        if stood and not self.process.stands:
+            for link in self._links.values():
+                link.write()
         self._counts["actions"] += 1
         for row in done.rows:
             if row[2] in APPLICATION_KINDS:
@@ -355,6 +409,7 @@ class Node:
     def _pump(self) -> None:
         """Deliver what may be delivered, one of each lane in turn, and begin what is due; a few rounds of it."""
         self._pumping = None
+        self._wakes()
         if self._wake_at is not None:
             self._wake_at.cancel()
             self._wake_at = None
@@ -378,7 +433,8 @@ class Node:
         is_more = False
         for lane in [*self._lanes.values()]:
             process = self.process
-            if lane.channel in self._weather.severed or lane.channel in process.blocked:
+            waits = process.stands and not self.system.is_control(lane.channel)
+            if waits or lane.channel in self._weather.severed or lane.channel in process.blocked:
                 continue
             is_stopped = any(link.is_overfull for link in self._links.values())
             found = lane.take(process, now, is_stopped=is_stopped)
@@ -425,6 +481,7 @@ class Node:
         return (
             self._is_working
             and process.alive
+            and not process.stands
             and not process.paused
             and not any(link.is_full for link in self._links.values())
         )
@@ -540,6 +597,8 @@ class Node:
             self._timers[wake.name] = (handle, wake)
 
     def _fire(self, wake: Wake) -> None:
+        if self._wakes():
+            return  # it has stood still with the node, and goes off later
         del self._timers[wake.name]
         timer = Timer(wake.process, wake.name, wake.after or 0.0, wake.snapshot, 0)
         self._act(["timer", wake.name], lambda: self.site.rules.fire(self.process, timer))

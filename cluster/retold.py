@@ -25,18 +25,21 @@ from sim.core.model import (
     Deliver,
     Event,
     Fire,
+    Freeze,
     Hear,
     Message,
     Recover,
     Restore,
     Start,
     State,
+    Thaw,
 )
 from sim.core.scheduler import choice_name
 from sim.document.files import read_toml
 from sim.document.scenario import FaultLine, Initiation, Scenario, SchedulerChoice
 from sim.run.execution import run
 
+FREEZE, THAW = "freeze", "thaw"  # actions of a node that notices that it stood still, and kinds of faults
 SCENARIO = "scenario.toml"  # beside the logs
 
 
@@ -125,6 +128,8 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
             starts.append(Initiation(about[0], names[entry.actor], when))
         elif kind == CRASH:
             faults.append(FaultLine("crash", about[0], at=when))
+        elif kind in (FREEZE, THAW):
+            faults.append(FaultLine(kind, names[entry.actor], at=when))
         elif kind in ("down", "up"):
             faults.append(FaultLine("sever" if kind == DOWN else "mend", channels=(about[0],), at=when))
         elif kind == "recover":
@@ -189,6 +194,12 @@ class _Teller:
     def _crash(self, entry: Entry, process: str) -> Action:
         number = self._engine.number_of[process]
         return self._planned(lambda action: type(action).__name__ == "Crash" and action.process == number)
+
+    def _freeze(self, entry: Entry) -> Action:
+        return self._planned(lambda action: isinstance(action, Freeze) and action.process == entry.actor)
+
+    def _thaw(self, entry: Entry) -> Action:
+        return self._planned(lambda action: isinstance(action, Thaw) and action.process == entry.actor)
 
     def _down(self, entry: Entry, channel: str) -> Action:
         return self._planned(lambda own: type(own).__name__ == "Sever" and own.channels[0].name == channel)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from cluster.awake import Awake
 from cluster.event_log import last_entry, lived_since
 from cluster.links import Address, Link, Receiver
 from cluster.model import Problem
@@ -55,8 +56,10 @@ class Job(NamedTuple):
 class Services:
     """All services of one system. `on_done` is called after each action."""
 
-    def __init__(self, site: Site, token: str, life: str, disk: Disk, on_done: Callable[[Done], None]) -> None:
-        """`life` is that of the controller, as in links.Address."""
+    def __init__(
+        self, site: Site, token: str, life: str, disk: Disk, on_done: Callable[[Done], None], awake: Awake
+    ) -> None:  # fmt: skip
+        """`life` is that of the controller, as in links.Address. `awake` knows whether it stood still."""
         self.site, self.system = site, site.system
         count = len(self.system.processes)
         self.receiver = Receiver(self.system, range(count, len(self.system.names)), life, self._take)
@@ -68,6 +71,7 @@ class Services:
         self._busy_until: dict[Channel, float] = {}
         self._delays = self.system.scenario.delays_of_a_run()
         self.life = Life()
+        self._awake = awake
         self._crashed: dict[str, int] = {}  # when each process has crashed last, by the clock of the log
         site.hand_over, site.set_timer = self._hand_over, self._set_timer
 
@@ -169,8 +173,22 @@ class Services:
             seconds = self.system.seconds(wake.after)
             self._timers[key] = wake, asyncio.get_running_loop().call_later(seconds, self._ring, wake)
 
+    def wakes(self) -> bool:
+        """Before a timer goes off: if the controller has stood still until now, all timers go off later, by as long.
+
+        So nobody is judged by what the controller could not hear. Returns whether it has.
+        """
+        gap = self._awake.look()
+        for key, (wake, handle) in self._timers.items() if gap else ():
+            handle.cancel()
+            again = asyncio.get_running_loop().call_at(handle.when() + gap, self._ring, wake)
+            self._timers[key] = wake, again
+        return gap > 0
+
     def _ring(self, wake: Wake) -> None:
         """A timer goes off, unless it is cancelled or set anew before its turn has come."""
+        if self.wakes():
+            return
         timer = Timer(wake.process, wake.name, wake.after or 0.0, wake.snapshot, 0)
         key = wake.process, wake.name
 
@@ -187,9 +205,13 @@ class Services:
 
     async def run(self) -> None:
         """Carry out what waits, one action at a time, for ever."""
-        while True:
-            await self._carry_out(await self._jobs.get())
-            self.receiver.tell()
+        watching = asyncio.get_running_loop().create_task(self._awake.keep_looking(self.wakes))
+        try:
+            while True:
+                await self._carry_out(await self._jobs.get())
+                self.receiver.tell()
+        finally:
+            watching.cancel()
 
     async def do(
         self, actor: int, action: list[Any], act: Callable[[], None], seen: int = 0,

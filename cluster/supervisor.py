@@ -6,17 +6,18 @@ import asyncio
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 from cluster.bookkeeping import Bookkeeping
 from cluster.event_log import EventLog
 from cluster.injecting import Injector
-from cluster.members import START_TIMEOUT, Member, Members
+from cluster.members import Member, Members
 from cluster.model import (
     FULL,
     INCREMENTAL,
@@ -32,7 +33,7 @@ from cluster.model import (
     Wish,
 )
 from cluster.services import Services
-from cluster.site import Site
+from cluster.site import Done, Site
 from cluster.store import Store
 from cluster.system import System
 from cluster.tailing import follow
@@ -52,10 +53,14 @@ from sim.services.storage_words import NAME as STORAGE
 from sim.services.words import CANCELLED
 from sim.services.words import NAME as COORDINATOR
 
-START_TRIES = 5  # to start a node whose process has ended
-RESTORE_TIMEOUT = 20.0  # seconds that a node has to be restored
+START_PAUSES = (0.1, 0.3, 1.0)  # seconds between two tries to start a node whose process has ended
 WATCH_GAP = 0.02  # seconds between two looks at whether a node has ended
 LEAVE_TIMEOUT = 2.0
+NODE_FAULTS = {
+    CRASH: "kill",
+    "freeze": "freeze",
+    "thaw": "thaw",
+}  # kinds of a scenario's faults, and what they are here
 DRAIN_PAUSE = 0.02  # seconds between two rounds of questions
 
 
@@ -78,7 +83,10 @@ class Supervisor:
         self.members = Members(system, logs, queue=queue, programs=programs or {})
         self._injector = Injector(system, self.members)
         self.books = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
-        self.services: Services = Services(site, self.members.token, self.members.life, store, self.books.on_done)
+        members = self.members
+        self.services: Services = Services(site, members.token, members.life, store, self._on_done, members.awake)
+        self.services.receiver.is_over = members.is_over
+        self._known: frozenset[str] = frozenset()  # the members, as the coordinator knew before its last action
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changes = asyncio.Lock()  # one change of the system at a time: recovery, join, leave
         self._recoveries, self._last_recovery = 0, 0.0
@@ -106,7 +114,9 @@ class Supervisor:
             member.status = NodeStatus.RUNNING
         self._tell_addresses()
         self.members.tell_members()
-        await asyncio.gather(*(self.members.hear(member, "knows") for member in begins))
+        for member in begins:
+            if not await self._hears(member, "knows"):
+                raise InputError(f"node {member.name}: has ended as it started; what it wrote is above")
         self._began = self.services.site.began = time.time()
         if self._delay is not None:
             self._injector.delay(self.system.engine.channels, *self._delay)
@@ -186,13 +196,56 @@ class Supervisor:
         if member.process is not process or self._is_ending:
             return
         member.process, member.connection, member.pid = None, None, None
-        if member.is_leaving:
-            return
+        if not (member.is_leaving or member.status is NodeStatus.STARTING):  # else who ends or starts it knows
+            await self._has_ended(member)
+
+    async def _has_ended(self, member: Member) -> None:
+        """The process of a node that is part of the system has ended: it has crashed, and comes back if it can."""
         member.status = NodeStatus.FAILED
         print(f"node {member.name} has ended", file=sys.stderr, flush=True)
         await self.services.crash(member.name, self.logs / f"{member.number}.log")
         if self.system.takes_back:
             await self._recover(None, f"{member.name} had ended", because_failed=True)
+
+    def _on_done(self, done: Done) -> None:
+        """An action of the services has happened."""
+        self.books.on_done(done)
+        if not self.services.has_coordinator:
+            return
+        before, self._known = self._known, frozenset(self.services.members)
+        for name in before - self._known:
+            if not (member := self.members.named(name)).is_leaving:
+                self._fence(member, "is taken for gone")
+
+    @staticmethod
+    def _fence(member: Member, why: str) -> None:
+        """End what is left of a node, so that it is not half a member. What follows is what follows any end of it."""
+        process = member.process
+        if process is not None and process.returncode is None:
+            print(f"node {member.name} {why}: its process is ended", file=sys.stderr, flush=True)
+            process.kill()
+
+    async def _hears(self, member: Member, what: str, fits: Callable[[Any], bool] = lambda body: True) -> bool:
+        """Wait until a node says something. One of which no word comes for too long is ended.
+
+        Returns whether it has said it before its process has ended.
+        """
+        process, awake = member.process, self.members.awake
+
+        async def hear() -> None:
+            while not fits(await self.members.hear(member, what, None)):
+                pass
+
+        hearing, began = asyncio.ensure_future(hear()), awake.now
+        try:
+            while process is not None and member.process is process and not hearing.done():
+                await asyncio.wait([hearing], timeout=WATCH_GAP)
+                if awake.now - max(began, member.heard) > self.system.silence:
+                    self._fence(member, "says nothing")
+                    began = awake.now
+            return hearing.done()
+        finally:
+            hearing.cancel()
 
     def _tell_addresses(self) -> None:
         self.services.connect(self.members.tell_addresses())
@@ -213,9 +266,8 @@ class Supervisor:
                 return Restored(life.epoch, life.goal.snapshot, 0.0)
             while True:
                 goal = await self._usable_goal(wanted)
+                await self._start_again([own for own in self.members if own.is_present and own.process is None])
                 for member in self.members:
-                    if member.is_present and member.process is None:
-                        await self._start_again(member)
                     if member.is_present:
                         member.status = NodeStatus.RECOVERING
                 self._tell_addresses()
@@ -233,28 +285,21 @@ class Supervisor:
         self.store.registry.add_epoch(Epoch(epoch, datetime.now(UTC), reason, goal.snapshot))
         return Restored(epoch, goal.snapshot, took)
 
-    async def _start_again(self, member: Member) -> None:
-        """Start a node whose process has ended. What has ended it may do so again. Raises InputError in the end."""
-        for _ in range(START_TRIES - 1):
-            with suppress(InputError):
-                return await self._start_node(member, waits=True)
-        await self._start_node(member, waits=True)
+    async def _start_again(self, down: Sequence[Member]) -> None:
+        """Start nodes whose processes have ended, each as often as it takes."""
+        for pause in chain(START_PAUSES, repeat(START_PAUSES[-1])):
+            for member in down:
+                with suppress(InputError, OSError):
+                    await self._start_node(member, waits=True)
+            down = [own for own in down if own.process is None]
+            if not down:
+                return
+            await asyncio.sleep(pause)
 
     async def _is_restored(self, member: Member, epoch: int) -> None:
-        """Wait until a node is restored, or its process has ended. One that does neither in time is killed."""
-        process, end = member.process, time.monotonic() + RESTORE_TIMEOUT
-
-        async def hear() -> None:
-            while (await self.members.hear(member, "restored", None))["epoch"] != epoch:
-                pass
+        """Wait until a node is restored, or its process has ended."""
+        if await self._hears(member, "restored", lambda body: body["epoch"] == epoch):
             member.status = NodeStatus.RUNNING
-
-        hearing = asyncio.ensure_future(hear())
-        while process is not None and member.process is process and not hearing.done():
-            await asyncio.wait([hearing], timeout=WATCH_GAP)
-            if time.monotonic() > end and process.returncode is None:
-                process.kill()
-        hearing.cancel()
 
     async def _usable_goal(self, wanted: str | None) -> Restorable:
         """What is gone back to: read from the storage, and whole."""
@@ -327,9 +372,9 @@ class Supervisor:
             if initiator not in able:
                 title = self.system.scenario.rules.title
                 raise Problem(409, f"under {title} {initiator} starts no snapshots; {', '.join(able)} may")
-            member = self.members[self.system.engine.number_of[initiator]]
-            if member.status is not NodeStatus.RUNNING:
-                raise Problem(409, f"{initiator} is {member.status}; ask one that is RUNNING")
+            status = self._shown(self.members[self.system.engine.number_of[initiator]])
+            if status is not NodeStatus.RUNNING:
+                raise Problem(409, f"{initiator} is {status}; ask one that is RUNNING")
             if kind == ANY:
                 self._check_reach(initiator)
                 return [initiator]
@@ -427,12 +472,17 @@ class Supervisor:
         """All epochs."""
         return self.store.registry.epochs()
 
+    def _shown(self, member: Member) -> NodeStatus:
+        """How a node is now."""
+        self.services.wakes()
+        return member.shown(self.members.awake.now)
+
     def nodes(self) -> Sequence[Node]:
         """All nodes."""
         keys = ("sent", "received", "actions", "waiting")
         return [
             Node(
-                member.name, member.status, member.pid, member.address.port if member.address else None,
+                member.name, self._shown(member), member.pid, member.address.port if member.address else None,
                 member.report.get("epoch", 0), {key: member.report.get(key, 0) for key in keys},
             )
             for member in self.members
@@ -452,47 +502,73 @@ class Supervisor:
             try:
                 await self._start_node(member)
             except InputError as problem:
-                member.status, member.process = NodeStatus.ABSENT, None
+                self._stays_away(member)
                 raise Problem(409, f"{problem}; join it again") from None
             self._tell_addresses()
             self.members.tell_members()
-            everybody = [own for own in self.members if own.connection is not None]
-            await asyncio.gather(*(self.members.hear(own, "knows") for own in everybody))
+            if not await self._all_know(member):
+                self._stays_away(member)
+                raise Problem(409, f"{member.name} has ended before it could take part; join it again")
             member.status = NodeStatus.RUNNING
             self._tell_start(member, joins=True)
-            await self._is_known(member.name, is_member=True)
-        return next(own for own in self.nodes() if own.name == member.name)
+            await self._is_known(member, is_member=True)
+        return self._node(member)
+
+    def _stays_away(self, member: Member) -> None:
+        """A node that was to join has not come."""
+        member.status, member.process, member.connection, member.address = NodeStatus.ABSENT, None, None, None
+        self.members.tell_members()
+
+    async def _all_know(self, joining: Member | None = None) -> bool:
+        """Wait until all nodes know who is part of the system, or have ended. Returns whether `joining` knows it."""
+        there = [own for own in self.members if own.connection is not None and (own.is_present or own is joining)]
+        known = await asyncio.gather(*(self._hears(own, "knows") for own in there))
+        return joining is None or dict(zip([own.name for own in there], known, strict=True)).get(joining.name, False)
 
     async def leave(self, node: str) -> Node:
         """A node is no longer part of the system."""
         member = self.members.named(node)
         if not self.services.has_coordinator:
             raise Problem(409, "nodes join and leave only where there is a coordinator, which knows the members")
-        if member.status is not NodeStatus.RUNNING:
-            raise Problem(409, f"{node} is {member.status}; only one that is RUNNING can leave")
+        if (status := self._shown(member)) is not NodeStatus.RUNNING:
+            raise Problem(409, f"{node} is {status}; only one that is RUNNING can leave")
         if len(self.present) <= 2:
             raise Problem(409, f"only {' and '.join(self.present)} are left; a system has at least two processes")
         async with self._changes:
             member.is_leaving = True
             member.tell(self.system, "leave", {})
-            await self.members.hear(member, "left", LEAVE_TIMEOUT)
+            if not await self._hears(member, "left"):
+                member.is_leaving = False
+                self._spawn(self._has_ended(member))
+                raise Problem(409, f"{node} has ended before it had left, and comes back; let it leave then")
             member.status = NodeStatus.ABSENT
             self.members.tell_members()
-            everybody = [own for own in self.members if own.is_present]
-            await asyncio.gather(*(self.members.hear(own, "knows") for own in everybody))
+            await self._all_know()
             if member.process is not None:
                 member.tell(self.system, "stop", {})
                 member.connection, member.address, member.pid = None, None, None
-                await member.process.wait()
+                await self._ends(member.process)
                 member.process = None
-            await self._is_known(node, is_member=False)
-        return next(own for own in self.nodes() if own.name == node)
+            await self._is_known(member, is_member=False)
+        return self._node(member)
 
-    async def _is_known(self, name: str, *, is_member: bool) -> None:
-        """Wait until the coordinator has heard of a change."""
-        async with asyncio.timeout(START_TIMEOUT):
-            while (name in self.services.members) != is_member:
-                await asyncio.sleep(0.01)
+    async def _ends(self, process: asyncio.subprocess.Process) -> None:
+        """Wait until a process has ended that was told to; it is killed if that takes too long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LEAVE_TIMEOUT):
+                await process.wait()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+    async def _is_known(self, member: Member, *, is_member: bool) -> None:
+        """Wait until the coordinator has heard of a change, or the process of the node has ended."""
+        process = member.process
+        while (member.name in self.services.members) != is_member and member.process is process:
+            await asyncio.sleep(WATCH_GAP)
+
+    def _node(self, member: Member) -> Node:
+        return next(own for own in self.nodes() if own.name == member.name)
 
     async def inject(self, fault: Fault) -> None:
         """Do something bad to the cluster."""
@@ -517,7 +593,7 @@ class Supervisor:
                         before = answers
                         for member in there:
                             member.tell(self.system, "report", {})
-                        answers = [await self.members.hear(member, "reported") for member in there]
+                        answers = [await self.members.hear(member, "reported", None) for member in there]
                         if answers == before and not any(own["waiting"] or own["unconfirmed"] for own in answers):
                             return True
                         await asyncio.sleep(DRAIN_PAUSE)
@@ -558,8 +634,8 @@ class Supervisor:
     async def _meet(self, line: FaultLine) -> None:
         """A fault that the scenario plans. One that is of no use now, such as killing a node that is down, is none."""
         try:
-            if line.kind == CRASH:
-                self._injector.inject(Fault("kill", line.process))
+            if line.kind in NODE_FAULTS:
+                self._injector.inject(Fault(NODE_FAULTS[line.kind], line.process))
             elif line.kind in ("sever", "mend"):
                 self._injector.inject(Fault(line.kind, channels=line.channels))
             elif line.kind == "join":

@@ -19,9 +19,11 @@ from sim.core.recovery import ON_CRASH, RecoveryPlan
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.validate import may_initiate
 from sim.services.coordinator import Coordinator
+from sim.services.member import Member
+from sim.services.settings import Settings
 
 TRANSPORTS = TCP, GRPC = "tcp", "grpc"
-LIVE_FAULTS = ("crash", "restart", "sever", "mend", "join", "leave")
+LIVE_FAULTS = ("crash", "restart", "freeze", "thaw", "sever", "mend", "join", "leave")
 _FOREVER = 1e9  # time units: longer than any cluster runs
 # What a coordinator and a storage do in a cluster if the scenario does not say it, in seconds. The system design gives
 # a snapshot 5 s; one of a scenario with a script, which is told slowly, has a minute.
@@ -162,6 +164,24 @@ class System:
     def is_control(self, channel: Channel) -> bool:
         """Whether a channel is one for control messages."""
         return channel.number >= len(self.engine.channels)
+
+    @cached_property
+    def silence(self) -> float:
+        """Seconds without a word from a node after which it is taken for gone."""
+        own = self._settings
+        return self.seconds(own.silence) if own is not None and own.heartbeat else _HEARTBEAT * _MISSED
+
+    @cached_property
+    def longest_nap(self) -> float:
+        """Seconds that a node may stand still unnoticed: it has stopped by itself before it is taken for gone."""
+        own = self._settings
+        return self.seconds(own.silence - own.lease) if own is not None and own.heartbeat else _HEARTBEAT
+
+    @property
+    def _settings(self) -> Settings | None:
+        """Those of the coordinator (None: there is none)."""
+        rules = self.engine.algorithm
+        return rules.settings if isinstance(rules, Member) else None
 
     @property
     def initiators(self) -> list[str]:

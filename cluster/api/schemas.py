@@ -95,10 +95,10 @@ class JoinRequest(_Request):
     node_id: Name | None = None
 
 
-class KillRequest(_Request):
-    """The process of a node is ended with SIGKILL."""
+class NodeFaultRequest(_Request):
+    """The process of a node is ended with SIGKILL (kill), stopped with SIGSTOP (freeze), or goes on (thaw)."""
 
-    kind: Literal["kill"]
+    kind: Literal["kill", "freeze", "thaw"]
     node_id: Name
 
     def fault(self) -> Fault:
@@ -149,7 +149,7 @@ class LoseRequest(_Request):
         return Fault(self.kind, channels=tuple(self.channels), share=self.share)
 
 
-FaultRequest = Annotated[KillRequest | CutRequest | DelayRequest | LoseRequest, Field(discriminator="kind")]
+FaultRequest = Annotated[NodeFaultRequest | CutRequest | DelayRequest | LoseRequest, Field(discriminator="kind")]
 
 
 class ProblemBody(BaseModel):

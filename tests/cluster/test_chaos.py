@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SECONDS, SEED = 10.0, 5
-SHORT = 2.0, 868  # seconds, and a seed with which a fault of each kind comes within them
+SHORT = 2.0, 862  # seconds, and a seed with which a fault of each kind comes within them
 DELAY = (0.005, 0.03)  # seconds
 NODES = ["P1", "P2", "P3", "P4"]
 CHANNELS = [f"{one}->{other}" for one in NODES for other in NODES if one != other]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +15,7 @@ from cluster.starting import Wanted, of_nodes, prepared
 from cluster.supervisor import Supervisor
 from cluster.vault import Unavailable
 from sim.core.errors import InputError
+from sim.core.model import FROZEN, THAWED
 from sim.document import library
 from tests.cluster.live import all_running, bank, live, shared, taken, told_again
 from tests.waiting import carried_out, comes
@@ -85,24 +84,47 @@ def test_a_snapshot_under_way_fails_when_the_members_change(tmp_path):
     live(Wanted(bank(2, most=3), tmp_path / "cluster", delay=(5.0, 5.0)), act)
 
 
-def test_a_node_that_hangs_is_no_member_any_more(tmp_path):
-    """It sends no heartbeats; the snapshot under way fails, and the next goes on without it."""
+def test_a_node_that_stands_still_for_too_long_is_ended_and_comes_back_with_all(tmp_path):
+    """It sends no heartbeats: the snapshot under way fails, and no snapshot is complete without it."""
 
     async def act(supervisor: Supervisor) -> None:
+        await taken(supervisor)
         pid = supervisor.nodes()[2].pid
-        assert pid is not None
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            own = await supervisor.trigger(Wish("P1"))
-            await comes(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
-            found = supervisor.snapshot(own.id)
-            assert found.status is Status.FAILED
-            assert found.reason.startswith("membership changed: P3 has sent no heartbeat for ")
-            assert (await taken(supervisor)).nodes == ("P1", "P2")
-        finally:
-            os.kill(pid, signal.SIGCONT)
+        await supervisor.inject(Fault("freeze", "P3"))
+        await comes(lambda: supervisor.nodes()[2].status is NodeStatus.FROZEN, "it is seen")
+        with pytest.raises(Problem, match="P3 is FROZEN; only one that is RUNNING can leave"):
+            await supervisor.leave("P3")
+        own = await supervisor.trigger(Wish("P1"))
+        await comes(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
+        found = supervisor.snapshot(own.id)
+        assert found.status is Status.FAILED
+        assert found.reason.startswith("membership changed: P3 has sent no heartbeat for ")
+        await comes(lambda: supervisor.epochs()[0].number == 1, "a recovery")
+        await all_running(supervisor)
+        assert supervisor.nodes()[2].pid != pid
+        last = await taken(supervisor)
+        assert {*last.nodes} == {*last.completed} == {"P1", "P2", "P3"}
+        assert money(supervisor.contents(last.id)) == 300
 
-    live(Wanted(bank(), tmp_path / "cluster", unit=0.002, delay=DELAY), act)
+    wanted = Wanted(bank(), tmp_path / "cluster", unit=0.002, delay=DELAY, allows_faults=True)
+    told_again(live(wanted, act))
+
+
+def test_a_node_that_stands_still_for_a_moment_asks_and_goes_on(tmp_path):
+    async def act(supervisor: Supervisor) -> None:
+        await taken(supervisor)
+        before = supervisor.nodes()[2].pid
+        await supervisor.inject(Fault("freeze", "P3"))
+        await comes(lambda: supervisor.nodes()[2].status is NodeStatus.FROZEN, "it is seen")
+        await supervisor.inject(Fault("thaw", "P3"))
+        await comes(lambda: supervisor.nodes()[2].status is NodeStatus.RUNNING, "it goes on")
+        last = await taken(supervisor)
+        assert {*last.nodes} == {*last.completed} == {"P1", "P2", "P3"}
+        assert (supervisor.nodes()[2].pid, supervisor.epochs()[0].number) == (before, 0)
+
+    wanted = Wanted(bank(), tmp_path / "cluster", delay=DELAY, allows_faults=True)
+    execution = told_again(live(wanted, act))
+    assert [row.kind for row in execution.table if row.kind in (FROZEN, THAWED)] == [FROZEN, THAWED]
 
 
 def test_a_node_that_is_killed_makes_the_snapshot_under_way_fail_and_the_next_is_complete(tmp_path):
@@ -273,7 +295,7 @@ REFUSED = [  # what is asked for, the status, and of what the sentence tells
     (Wish(type="half"), 422, "'half' is none of full, incremental"),
     (Wish(type="incremental"), 409, "start it with --incremental"),
     (Wish(root_uri="s3://elsewhere/x"), 422, "none of the storage roots of this cluster"),
-    (Fault("drown"), 422, "'drown' is none of kill, sever"),
+    (Fault("drown"), 422, "'drown' is none of kill, freeze, thaw, sever"),
     (Fault("kill", "P9"), 404, "there is no node 'P9'"),
     (Fault("kill", "P1"), 409, "it has no process to kill"),
     (Fault("sever", channels=("P1->P9",)), 404, "there is no channel 'P1->P9'"),
