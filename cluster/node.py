@@ -71,7 +71,7 @@ class Node:
         self.site = Site(system, range(number, number + 1), EventLog(self._log), told["began"])
         self.token, self.life = told["token"], told["life"]
         self._queue = told["queue"]
-        self.process.epoch = told["epoch"]
+        self.process.epoch = self.process.incarnation = told["epoch"]
         self._is_reborn = told["waits"]
         self._since = 0  # the epoch in which this life of the node began: it takes nothing that is older
         self.process.alive = not told["waits"]  # a node that starts again waits until it is restored
@@ -215,6 +215,9 @@ class Node:
         self.site.clock = max(self.site.clock, told["clock"])
         if told["joins"]:
             self._act([JOIN], self._join)
+        else:
+            for name, after in self.system.engine.algorithm.first_timers().items():
+                self._set_timer(Wake(self.number, name, after, None))
         self._plan_items()
         self._plan_turn()
 

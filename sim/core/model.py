@@ -211,7 +211,7 @@ class Process:
         self.coordination: Any = None  # likewise, for the coordinator
         self.storing: Any = None  # likewise, for the storage
         self.epoch = 0  # number of recoveries that have restored it
-        self.incarnation = 0  # how often it has begun anew: after a crash, in a recovery, or by joining
+        self.incarnation = 0  # rises whenever it begins anew: after a crash, by joining, in a recovery
         self.outside = 0  # number of outputs that it has given to the world outside, which nothing takes back
         self.offsets: Mapping[Channel, int] = {}  # where channels are logs: how many messages it has sent, or taken
 

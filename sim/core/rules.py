@@ -290,7 +290,7 @@ class Rules:
             if name not in goal.valid:
                 self._emit_row(process, SNAPSHOT_ABORTED, name)
         part = restore(process, goal, epoch, self.workload.initial(process.name))
-        process.incarnation += 1
+        process.incarnation = max(process.incarnation + 1, epoch)
         body = {"epoch": epoch, "state": process.state}
         self._emit_row(process, RESTORE, goal.snapshot, body=body, index=part.inside)
         process.state = self.workload.after_restore(process, self._out)
