@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.ensembles import parameter_values, stored
 from pipeline.ensembles.grid import RATES, SETTINGS
 from sim.core.log import KIND, to_json
-from sim.core.model import COPIED, CRASH, DOWN, DROPPED, LOST, RECEIVE, RESENT, RESTART, SEND, UP
+from sim.core.model import COPIED, CRASH, DOWN, DROPPED, FROZEN, LOST, RECEIVE, RESENT, RESTART, SEND, THAWED, UP
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution
 from sim.run.snapshots import Snapshot, snapshots_of
@@ -21,7 +21,7 @@ from sim.verify.sound import SoundSnapshot, sound_snapshots
 
 Row = dict[str, Any]
 
-FAULT_KINDS = (CRASH, RESTART, DOWN, UP, COPIED, RESENT, DROPPED)  # what is lost is counted by itself
+FAULT_KINDS = (CRASH, RESTART, FROZEN, THAWED, DOWN, UP, COPIED, RESENT, DROPPED)  # what is lost is counted by itself
 _IN_FLIGHT_CHANGE = {SEND: 1, RECEIVE: -1}
 
 

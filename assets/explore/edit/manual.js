@@ -3,12 +3,13 @@
 import { el, refill, setText, unbroken } from "../page/dom.js";
 import { keepsKeys } from "../page/keys.js";
 import { placedOnEdges } from "../panel/network.js";
+import { stopsAt } from "../run/faults.js";
 import { inFlight, stepAt } from "../run/timeline.js";
 
 const MOST_BUTTONS = 8; // more choices than this are offered in a list
 
-const NOTHING_LEFT =
-  "No message is left to deliver, and no process has anything left to do. To try another order, step back and choose there.";
+const NOTHING_LEFT = "No message is left to deliver, and no process has anything left to do.";
+const TRY_AGAIN = "To try another order, step back and choose there.";
 
 /** The question at the end of a run that waits for a choice; null at other steps and in other runs. */
 export function choiceAsked({ choices, first, last }, step) {
@@ -79,12 +80,13 @@ export class ManualMode {
     const dropped = later === 1 ? "the later step" : `the ${later} later steps`;
     const branch = `Picking here drops ${dropped}; Undo brings ${later === 1 ? "it" : "them"} back.`;
     setText(this.note, later ? branch : HOW_BACK);
-    refill(this.buttons, JSON.stringify([this.choices]), () => this.choiceButtons());
+    const frozen = stopsAt(scene, { step, time: null }).filter(({ kind }) => kind === "frozen").map(({ lane }) => scene.processes[lane]);
+    refill(this.buttons, JSON.stringify([this.choices, frozen]), () => this.choiceButtons(frozen));
     for (const button of this.buttons.children) button.disabled = this.isBusy;
   }
 
-  choiceButtons() {
-    if (!this.choices.length) return [el("p", { class: "cc-quiet" }, NOTHING_LEFT)];
+  choiceButtons(frozen) {
+    if (!this.choices.length) return [el("p", { class: "cc-quiet" }, `${whyNothing(frozen)} ${TRY_AGAIN}`)];
     const few = this.choices.slice(0, MOST_BUTTONS);
     const nodes = few.map(({ choice, words }, rank) => {
       const number = el("span", { class: "cc-rank", "aria-hidden": "true" }, String(rank + 1));
@@ -157,6 +159,13 @@ export class ManualMode {
 function howToChoose(count) {
   if (!count) return "Nothing more can happen";
   return count === 1 ? "Pick it, or press 1" : `Pick one, or press 1 to ${Math.min(count, 9)}`;
+}
+
+/** Why nothing may happen: a process that is frozen does nothing, and nobody is there to thaw it. */
+function whyNothing(frozen) {
+  if (!frozen.length) return NOTHING_LEFT;
+  const one = frozen.length === 1;
+  return `${frozen.join(", ")} ${one ? "stands" : "stand"} still until ${one ? "it is" : "they are"} thawed.`;
 }
 
 /** A choice without "deliver", which its number on an arrow says: "Marker of S1 on C12", "H->D on C21". */

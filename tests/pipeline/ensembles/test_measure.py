@@ -169,7 +169,7 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "duration": execution.times[-1],
         "messages": sum(1 for event in events if event.kind == SEND),
         "in_flight_peak": peak(events),
-        "faults": sum(1 for event in events if event.kind in ("crash", "restart", "down", "up")),
+        "faults": sum(1 for event in events if event.kind in ("crash", "restart", "frozen", "thawed", "down", "up")),
         "lost": sum(1 for event in events if event.kind == "lost"),
         **WITHOUT_RECOVERY,
         "snapshot_id": snapshot,
