@@ -19,7 +19,7 @@ from diagrams.question import question
 from diagrams.scene import Scene, compose
 from diagrams.signs import signs
 from diagrams.spacetime import figure
-from diagrams.stops import BESIDE, CHANNEL, CRASHED, FILLED, PROCESS, SEVERED, bars
+from diagrams.stops import BESIDE, CHANNEL, CRASHED, FILLED, ICED, LOOKS, PROCESS, SEVERED, bars
 from diagrams.topology import topology
 from sim.core.delays import DelayRule
 from sim.document import library
@@ -216,6 +216,21 @@ def test_what_fails_is_drawn_and_named_in_the_legend_of_its_run_only() -> None:
     assert b"10 (lost)" in exported("crash", "mermaid") and b"down for 4" in exported("crash", "svg")
     lost = next(arrow for arrow in scene("crash").arrows if arrow.name == "10")
     assert lost.text == "10 on C12: step 10, lost at step 11"
+
+
+def test_who_is_frozen_has_blocks_on_its_line_and_a_sign_and_a_star_in_the_network() -> None:
+    (_, ended) = of_sign(figure(scene("standstill"), "right"), ICED)
+    assert ended["text"][0] == "P3 is frozen from 3.5 to 16, 12.5 time units"
+    assert len({(look.width, look.stripes) for _, look in LOOKS.values()}) == len(LOOKS), "told apart without colour"
+    assert "frozen" in {sign["key"] for sign in signs(scene("standstill"))}
+    assert b"frozen for 12.5" in exported("standstill", "svg")
+    assert rb"\draw[look/frozen process]" in exported("standstill", "tikz")
+    for form in ("mermaid", "plantuml"):
+        assert b"is frozen" in exported("standstill", form) and b"is thawed" in exported("standstill", form)
+    traces = payload(scene("standstill"), ("right",))["topology"]["figure"]["data"]
+    (star,) = [trace for trace in traces if trace.get("marker", {}).get("symbol") == "asterisk"]
+    (frozen,) = [own for own in payload(scene("standstill"), ("right",))["stops"] if own["kind"] == "frozen"]
+    assert star["meta"] == {"stride": 1, "show": [[frozen["from"], frozen["until"]]]}
 
 
 def test_what_is_lost_is_told_and_no_longer_on_its_way() -> None:

@@ -247,7 +247,7 @@ def test_a_process_leaves_and_joins_by_the_menu_of_its_line(hand):
         return [text for text in page.get_by_role("menuitem").all_inner_texts() if " at " in text][4:]
 
     go(hand, 3)
-    assert entries() == ["Crash at 426", "Slow down, 3 times at 426", "Leave at 426"]
+    assert entries() == ["Crash at 426", "Freeze at 426", "Slow down, 3 times at 426", "Leave at 426"]
     hand.press(page.get_by_role("menuitem", name="Leave at 426"))
     assert entries() == ["Join at 426"]
     hand.press(page.get_by_role("menuitem", name="Join at 426"))
@@ -292,6 +292,17 @@ def test_a_message_on_its_way_is_lost_now_and_for_good_on_a_raw_network(hand):
     hand.handle("Loss of H->D on C21").click()
     hand.press(page.get_by_role("button", name="Do not lose it"))
     assert "arrives at 873" in hand.told("Arrival of H->D on C21")
+
+
+def test_a_process_is_frozen_and_thawed_from_the_menu_of_its_line(hand):
+    page = hand.page
+    page.mouse.click(*hand.at(1, 560))
+    hand.press(page.get_by_role("menuitem", name="Freeze at 560"))
+    assert "frozen" in page.locator(".cc-signs").inner_text()
+    page.mouse.click(*hand.at(1, 800))
+    hand.press(page.get_by_role("menuitem", name="Thaw at 800"))
+    assert hand.edits() == ["P2 is frozen at 560", "P2 is thawed at 800"]
+    assert hand.handle("P2 is frozen").count() == hand.handle("P2 is thawed").count() == 1
 
 
 @pytest.mark.long("more of each page in a real browser")
