@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
+from sim.services.member import Member
 
 # Measured, in steps. A marker leaves three rows; a snapshot has a record, a cut and verdicts, a cut a line.
 PER_MARKER = 2.5
 PER_SNAPSHOT, PER_CUT = 20, 20
+PER_BEAT = 4  # a timer, the heartbeat, an answer to it, and what is done on it
 PER_UPLOAD = 4  # sent, come, answered, the answer come; a refused one has a pause as well, and nothing is written
 EVENTS_CHECKED, CLOCKS_KEPT, LOOKED_AT = 200, 200, 120  # of events, of numbers in vector clocks, of queues: for a step
 
@@ -51,7 +54,8 @@ def price_of(scenario: Scenario) -> Price:
     """The price of running a valid `scenario`, and of getting it ready for a diagram."""
     engine = scenario.engine()
     processes, channels = len(scenario.processes), len(scenario.channels)
-    snapshots = len({start.snapshot for start in scenario.snapshots})
+    beats, rounds = _of_coordinator(engine.algorithm)
+    snapshots = len({start.snapshot for start in scenario.snapshots}) + rounds
     markers = engine.algorithm.messages()
     scripted = sum(1 if line.to is None else 2 for line in scenario.script)
     faults = len(scenario.all_faults)
@@ -70,6 +74,11 @@ def price_of(scenario: Scenario) -> Price:
                 snapshots * (PER_SNAPSHOT + PER_MARKER * markers + checked) + len(scenario.snapshots),
                 f"its {snapshots:,} snapshots send about {markers:,} markers or control messages each",
                 "fewer snapshots, processes or channels",
+            ),
+            Part(
+                processes * beats * PER_BEAT,
+                f"each process sends {beats:,} heartbeats",
+                "a longer `heartbeat` or an earlier `until` of the coordinator",
             ),
             Part(
                 uploads * PER_UPLOAD,
@@ -99,6 +108,14 @@ def price_of(scenario: Scenario) -> Price:
             ),
         )
     )
+
+
+def _of_coordinator(algorithm: SnapshotAlgorithm) -> tuple[int, int]:
+    """How many heartbeats each process sends, and how many snapshots a coordinator starts by itself."""
+    if not isinstance(algorithm, Member):
+        return 0, 0
+    own = algorithm.settings
+    return own.beats, int(own.until / own.interval) if own.interval else 0
 
 
 def _tries(scenario: Scenario) -> float:

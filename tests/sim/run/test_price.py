@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.files import parse_toml
@@ -29,6 +30,17 @@ def test_what_a_plug_in_causes_is_known_without_running_it(algorithm, kind):
     scenario = parse_toml(text, "busy")
     assert price_of(scenario).steps == scenario.engine().workload.events() == pytest.approx(1_000, rel=0.01)
     assert run(scenario).steps <= 1_010
+
+
+def test_heartbeats_and_snapshots_at_an_interval_have_a_price():
+    """Else a visitor could have millions of steps with an empty script."""
+    for key, said in (
+        ("heartbeat", "each process sends 1,000,000 heartbeats"),
+        ("interval", "its 1,000,000 snapshots"),
+    ):
+        price = price_of(parse_toml(f"processes = 2\ncoordinator = {{ {key} = 0.01, until = 10000 }}", "beating"))
+        with pytest.raises(InputError, match=said):
+            price.refuse_beyond(100_000, "the page")
 
 
 def test_a_workload_without_work_of_its_own_costs_nothing():
