@@ -10,12 +10,12 @@ a member. So does one that has come back, or was frozen: it asks before it sends
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.effects import Out
-from sim.core.model import Message, Process, Timer
+from sim.core.model import Channel, Message, Process, Timer
 from sim.services.settings import STOP, Settings
 from sim.services.words import COMPLETE, NAME, CoordinatedWords
 
@@ -103,7 +103,13 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
         return list(members) if is_part else super().carried_by_markers(process, snapshot)  # type: ignore[misc]
 
     def on_done(self, process: Process, snapshot: str, out: Out) -> None:
-        """The part of `process` is done: the coordinator hears of it."""
+        """The part of `process` is done: the coordinator hears of it.
+
+        If a member has left, its channel is no longer there. What was in it is missing, so the part is never whole.
+        """
+        members, closed = self._members(process, snapshot), process.snapshots[snapshot].closed
+        if any(own.source_name in members and own not in closed for own in self._to(process)):
+            return
         super().on_done(process, snapshot, out)
         if not self.uploads:
             out.tell(NAME, DONE, snapshot)
@@ -236,6 +242,10 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
             out.go_on()
             if own.beats:  # at once, for much of its lease may be over
                 self._beat(process, out)
+
+    def _to(self, process: Process) -> Iterator[Channel]:
+        """The channels to `process` from all that there may be."""
+        return (own for own in self.graph.channels if own.target_name == process.name)
 
     def _part(self, process: Process) -> Part:
         return process.coordination or Part(self.settings.beats)

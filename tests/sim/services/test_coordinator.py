@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import DECISION, MARKER, RECORD, SNAPSHOT_ABORTED, MessageReference
+from sim.core.model import CONTROL, DECISION, MARKER, RECORD, SNAPSHOT_ABORTED, MessageReference
 from sim.core.network import Network
 from sim.document.fault_rates import FaultRates
 from sim.document.files import parse_toml
@@ -130,6 +130,48 @@ class TestMembers:
         )  # fmt: skip
         (row,) = rows_of(run(scenario), "receive")
         assert row.time == 9  # here: 7 at the coordinator, answered at 9; the message was due at 6
+
+    def test_a_process_of_which_no_heartbeat_comes_stands_still_before_it_is_gone(self):
+        """Else P3, which is up, leads what P1 sent after it recorded past P2, which has not recorded yet."""
+        late = {
+            MessageReference(None, "P3->coordinator", CONTROL, None, 2): 20.0,
+            MessageReference(None, "P1->P3", MARKER, "S1", 1): 1.0,
+        }
+        scenario = system(
+            "P1 P2 P3", marker_delay=delay(6), control_delay=delay(0.5), delays=late,
+            script=(send("P1", "P3", 12), send("P3", "P2", 13.5)), snapshots=(start("coordinator", 10),),
+            coordinator={"timeout": 30.0, "heartbeat": 2.0, "missed": 2, "until": 40.0},
+        )  # fmt: skip
+        execution = run(scenario)
+        (snapshot,) = snapshots_of(execution)
+        assert (snapshot.status, snapshot.members, failing(execution)) == (COMPLETE, ("P1", "P2"), {})
+        (pause,), (resume,) = rows_of(execution, "paused"), rows_of(execution, "resumed")
+        assert (pause.process, pause.time) == ("P3", 5.5)  # 3.5 after its heartbeat of 2, the last that is answered
+        assert resume.time == 24.5  # when that of 4 has come
+
+    def test_a_member_whose_answer_is_late_goes_on_and_its_rounds_with_it(self):
+        late = {MessageReference(None, "coordinator->P2", CONTROL, None, 2): 3.0}
+        scenario = system(
+            "P1 P2", marker_delay=delay(6), control_delay=delay(0.5), delays=late, snapshots=(start("coordinator", 4),),
+            coordinator={"timeout": 30.0, "heartbeat": 2.0, "missed": 2, "until": 20.0},
+        )  # fmt: skip
+        execution = run(scenario)
+        assert [row.process for row in rows_of(execution, "paused")] == ["P2"]
+        assert outcomes(execution) == {"S1": (COMPLETE, "")}
+
+    def test_a_member_that_leaves_takes_what_is_in_its_channels_along(self):
+        """P1 waits for no marker of P2 any more; but what P2 sent before it recorded is missing in the part of P1."""
+        late = {
+            MessageReference(None, "P2->P1", MARKER, "S1", 1): 9.0,
+            MessageReference(None, "P3->P1", MARKER, "S1", 1): 5.0,  # at 8.5, the last for which P1 waits
+            MessageReference(None, "P2->coordinator", CONTROL, None, 1): 5.0,  # that it leaves
+        }
+        scenario = system(
+            "P1 P2 P3", marker_delay=delay(1), delays=late, snapshots=(start("P1", 2),),
+            faults=(fault("leave", "P2", 6),), control_delay=delay(0.5), coordinator={"timeout": 30.0},
+        )  # fmt: skip
+        first = snapshots_of(run(scenario))[0]
+        assert (first.status, first.detail) == (FAILED, "P2 left")
 
     def test_a_process_that_has_started_again_has_lost_its_part(self):
         scenario = replace(ORACLE_10, faults=(fault("crash", "P2", 3), fault("restart", "P2", 6)), coordinator={})
