@@ -23,7 +23,7 @@ _MANIFEST_MISSING = "its manifest is missing"
 class Bookkeeping:
     """The rows of snapshots, in the registry of a store.
 
-    `given_up` says what somebody, or the clock, has made of a snapshot; `goes_back_as` why the system is rolled back.
+    `given_up` says what a user, or the clock, has made of a snapshot, and why; `goes_back_as` why the system goes back.
     """
 
     def __init__(
@@ -32,13 +32,12 @@ class Bookkeeping:
     ) -> None:  # fmt: skip
         """`present` names the processes that are there; `spawn` carries out what takes a while."""
         self._system, self._store, self._services, self._present, self._spawn = system, store, services, present, spawn
-        self.given_up: dict[str, Status] = {}
+        self.given_up: dict[str, tuple[Status, str]] = {}
         self.goes_back_as = ""
-        self._progress: dict[str, Snapshot] = {}  # rows that the registry has without their last `completed`
 
     def snapshot(self, snapshot: str) -> Snapshot:
         """One snapshot."""
-        own = self._progress.get(snapshot) or self._store.registry.snapshot(snapshot)
+        own = self._store.registry.snapshot(snapshot)
         if own is None:
             raise Problem(404, f"there is no snapshot {snapshot!r}; GET /v1/snapshots lists those that there are")
         return own
@@ -47,7 +46,7 @@ class Bookkeeping:
         """A page of them, the newest first."""
         if before is not None:
             self.snapshot(before)
-        return [self._progress.get(own.id, own) for own in self._store.registry.page(status, limit, before)]
+        return self._store.registry.page(status, limit, before)
 
     def on_done(self, done: Done) -> None:
         """An action of the services has happened: what it says of snapshots is written into the registry."""
@@ -68,7 +67,7 @@ class Bookkeeping:
 
     def _row(self, snapshot: str) -> Snapshot:
         """The registry's row of a snapshot; one that the coordinator began by itself gets one now."""
-        own = self._progress.get(snapshot) or self._store.registry.snapshot(snapshot)
+        own = self._store.registry.row(snapshot)
         if own is None:
             kind = INCREMENTAL if self._store.is_incremental else FULL
             root, epoch = self._store.first_root, self._services().life.epoch
@@ -77,11 +76,11 @@ class Bookkeeping:
 
     def put(self, own: Snapshot) -> None:
         """Write a row into the registry."""
-        self._progress.pop(own.id, None)
         self._store.registry.put(own)
 
     def _begins(self, snapshot: str, body: Any) -> None:
         own = self._row(snapshot)
+        self._store.begin(snapshot, own.root)
         first = own.initiator or body["starts"][0]
         self.put(replace(own, status=Status.IN_PROGRESS, nodes=tuple(body["among"]), initiator=first))
 
@@ -94,7 +93,7 @@ class Bookkeeping:
         told = replace(own, status=Status.IN_PROGRESS, nodes=nodes, completed=completed)
         if own.status is not told.status:
             self.put(told)
-        self._progress[snapshot] = told  # written with what comes next: nobody needs it after a crash
+        self._store.registry.note(told)
 
     def _committed(self, snapshot: str, body: Any) -> None:
         own = self._row(snapshot)
@@ -108,15 +107,21 @@ class Bookkeeping:
         self.put(done)
 
     def _decided(self, snapshot: str, body: Any) -> None:
-        status = Status.EXPIRED if body["outcome"] == EXPIRED else Status.FAILED
         reason = body["reason"] + (f": {body['detail']}" if body["detail"] else "")
-        self.end(snapshot, self.given_up.get(snapshot, status), self._system.in_seconds(reason))
+        problem = self._store.problems.pop(snapshot, "")
+        reason = self._system.in_seconds(reason) + (f": {problem}" if problem else "")
+        self._ends(snapshot, reason, is_late=body["outcome"] == EXPIRED)
+
+    def _ends(self, snapshot: str, reason: str, *, is_late: bool) -> None:
+        """A snapshot has come to nothing, for a reason, unless it was given up for another."""
+        is_late = is_late or snapshot in self._store.expired
+        status = Status.EXPIRED if is_late else Status.FAILED
+        self.end(snapshot, *self.given_up.get(snapshot, (status, reason)))
 
     def _deleted(self, snapshot: str, body: Any) -> None:
-        own = self._store.registry.snapshot(snapshot)
+        own = self._store.registry.row(snapshot)
         if own is not None and not own.status.is_final and not self._services().has_coordinator:
-            status = Status.EXPIRED if body["reason"] == _MANIFEST_MISSING else Status.FAILED
-            self.end(snapshot, self.given_up.get(snapshot, status), body["reason"])
+            self._ends(snapshot, body["reason"], is_late=body["reason"] == _MANIFEST_MISSING)
         self._spawn(self._store.delete(snapshot, body["deletes"]))
         self._note_kept()
 
@@ -128,9 +133,9 @@ class Bookkeeping:
                 self._store.registry.put(replace(own, is_kept=False))
 
     def end(self, snapshot: str, status: Status, reason: str, *, is_kept: bool = False) -> None:
-        """A snapshot has ended; one that is complete can only turn out to be damaged."""
+        """A snapshot has ended, once; one that is complete can only turn out to be damaged."""
         own = self._row(snapshot)
-        if own.status is Status.COMPLETED and status is not Status.FAILED:
+        if own.status.is_final and (own.status is not Status.COMPLETED or status is not Status.FAILED):
             return
         if reason == ROLLED_BACK:
             reason += f": {self.goes_back_as}"

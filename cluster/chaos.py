@@ -200,9 +200,7 @@ class _Run:
             await own.close()
         if own.failure is not None:
             raise own.failure
-        self.snapshots = {
-            status: count for status in Status if (count := len(own.store.registry.page(status, 10**9, None)))
-        }
+        self.snapshots = {status: count for status in Status if (count := len(own.store.registry.page(status, 10**9)))}
 
     async def _harm(self, planned: Sequence[Planned], seconds: float) -> None:
         began = time.monotonic()

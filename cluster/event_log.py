@@ -8,14 +8,17 @@ System", 1978): sorted by clock, then by node, the lines of all nodes are one ru
 from __future__ import annotations
 
 import json
+import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sim.core.errors import InputError
 from sim.core.model import DOWN, UP
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+RECOVER = "recover"  # the action that begins an epoch; its third word is the number
 _TAIL = 1 << 20  # bytes that are read first of the end of a file
 
 
@@ -41,14 +44,19 @@ class EventLog:
 
     def __init__(self, path: Path) -> None:
         """Goes on after the last whole line: the writer may have been killed in the middle of one."""
+        self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         os.ftruncate(self._file, _last_line(path)[1])
 
     def append(self, entry: Entry) -> None:
-        """Write one line."""
+        """Write one line. Raises InputError if the disk does not take it: then nothing has happened."""
         line = (_encode(entry) + "\n").encode()
-        while line:
-            line = line[os.write(self._file, line) :]
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as problem:
+            what = f"{self._path}: the event log cannot be written ({problem.strerror})"
+            raise InputError(f"{what}; make room, and start the cluster again with --restore") from None
 
     def close(self) -> None:
         """Close the file."""
@@ -78,15 +86,32 @@ def lived_since(path: Path, clock: int) -> bool:
         tail = min(_TAIL, size)
         while True:
             file.seek(size - tail)
-            lines = file.read(tail).split(b"\n")[
-                tail < size : -1
-            ]  # the first may be half a line, as what is behind the last
-            found = [Entry(*json.loads(line)) for line in lines]
+            lines = file.read(tail).split(b"\n")
+            whole = lines[tail < size : -1]  # the first may be half a line, as what is behind the last
+            found = [Entry(*json.loads(line)) for line in whole]
             if any(entry.clock > clock and entry.action[0] not in (DOWN, UP) for entry in found):
                 return True
             if tail == size or (found and found[0].clock <= clock):
                 return False
             tail = min(2 * tail, size)
+
+
+def last_epoch(folder: Path) -> int | None:
+    """The newest epoch that the controller's log of a run has begun; None if it has begun none by a recovery."""
+    logs = [path for path in folder.glob("*.log") if path.stem.isdecimal() and path.stat().st_size]
+    if not logs:
+        return None
+    with max(logs, key=lambda path: int(path.stem)).open("rb") as file:
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with content:
+            end = content.rfind(b"\n") + 1
+            while (found := content.rfind(b'["recover",', 0, end)) >= 0:
+                begin = content.rfind(b"\n", 0, found) + 1
+                action = Entry(*json.loads(content[begin : content.find(b"\n", found)])).action
+                if action[0] == RECOVER:
+                    return int(action[2])
+                end = begin
+    return None
 
 
 def _last_line(path: Path) -> tuple[bytes, int]:

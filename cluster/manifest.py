@@ -16,6 +16,7 @@ from cluster.model import SNAPSHOT_TYPES
 from sim.core.errors import brief
 
 CHECKSUM = "sha256"
+LEASE = "lease"  # in the details: the number of the lease of the controller that has written it (cluster/lease.py)
 
 
 @dataclass(frozen=True)

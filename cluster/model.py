@@ -6,6 +6,7 @@ answers over HTTP. Durations are in milliseconds, sizes in bytes, times in UTC.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -163,16 +164,36 @@ class Kept:
 class Problem(Exception):
     """What somebody asked for cannot be done. The text is one sentence: what, and what would be right.
 
-    `status` is the HTTP status that says so: 404 unknown, 409 not now, 403 not allowed, 422 makes no sense.
+    `status` is the HTTP status that says so: 404 unknown, 409 not now, 403 not allowed, 422 makes no sense, 503 what it
+    needs does not answer. `headers` go with the answer.
     """
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(sentence)
-        self.status = status
+        self.status, self.headers = status, dict(headers or {})
+
+
+class Unavailable(Problem):
+    """The registry or the storage does not answer now: nobody knows what is there. The cluster goes on."""
+
+    def __init__(self, sentence: str, after: float = 1.0) -> None:
+        """The same may be asked again `after` so many seconds."""
+        super().__init__(503, sentence, {"Retry-After": str(max(1, math.ceil(after)))})
+
+
+class Superseded(Problem):
+    """Another controller has the registry: this one writes nothing more."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(409, sentence)
 
 
 class Controller(Protocol):
-    """What can be asked of a running cluster. Everything raises Problem."""
+    """What can be asked of a running cluster. Everything raises Problem.
+
+    What is no coroutine may be called in any thread; `snapshot`, `snapshots`, `contents` and `epochs` may wait for the
+    registry or the storage, for some seconds at most, so an event loop calls them in threads. They raise Unavailable.
+    """
 
     name: str  # of the scenario
     allows_faults: bool
@@ -215,7 +236,8 @@ class Controller(Protocol):
         """The rows of all event logs from now on, as they come: columns of the event table, and `clock`, Lamport's."""
 
     def figures(self) -> Mapping[str, float]:
-        """Totals and levels of the controller itself, by name, for /metrics: `recoveries`, `last_recovery_seconds`."""
+        """Totals and levels of the controller itself, by name, for /metrics: `recoveries`, `last_recovery_seconds`,
+        `registry_up` (1 or 0) and `registry_changes_waiting`."""
 
     async def shut_down(self) -> None:
         """End the cluster."""

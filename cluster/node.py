@@ -26,7 +26,9 @@ from cluster.lanes import Lane
 from cluster.links import Address, Link, Receiver, Weather
 from cluster.retold import FREEZE, THAW
 from cluster.site import Site, Wake
+from cluster.stderr import warn
 from cluster.system import System
+from sim.core.errors import InputError
 from sim.core.faults import fence_off
 from sim.core.model import (
     APP,
@@ -390,7 +392,7 @@ class Node:
         try:
             done = self.site.perform(self.number, action, act, seen)
         except Refused as reason:
-            print(f"{self.name}: {reason}", file=sys.stderr, flush=True)
+            warn(f"{self.name}: {reason}")
             return False
         stood = done.before[self.number].stands
         self.site.commit(done)
@@ -619,9 +621,12 @@ def _end_on_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
 
     What goes wrong with one connection ends that connection only.
     """
-    loop.default_exception_handler(context)
+    if isinstance(problem := context.get("exception"), InputError):
+        warn(problem)
+    else:
+        with suppress(OSError):
+            loop.default_exception_handler(context)
     if "transport" not in context:
-        sys.stderr.flush()
         os._exit(1)
 
 

@@ -21,6 +21,7 @@ from pyarrow import fs
 from sim.core.errors import InputError
 
 TEMPORARY = ".tmp"  # how the name of a temporary file ends
+CONNECT_S, ANSWER_S, ATTEMPTS = 3.0, 5.0, 3  # of a bucket: seconds to connect and without a byte, and tries
 MOST_LETTERS = 200  # of what a storage says of a failure
 
 
@@ -86,7 +87,16 @@ def place_at(address: str) -> Place:
     except (OSError, ValueError, pyarrow.ArrowException) as problem:
         words = reason(problem) if isinstance(problem, OSError) else "it is no URI of a storage"
         raise InputError(f"{shown}: cannot be used as a storage root ({words})") from None
-    return LocalFolder(address, path) if scheme == "file" else Bucket(address, shown, filesystem, path)
+    return LocalFolder(address, path) if scheme == "file" else Bucket(address, shown, _patient(filesystem), path)
+
+
+def _patient(filesystem: fs.S3FileSystem) -> fs.S3FileSystem:
+    """The same bucket, whose silence has an end: an address cannot say so, and the usual patience is long."""
+    _, (settings,) = filesystem.__reduce__()
+    again = fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
+    own = {name: value for name, value in settings.items() if value is not None and name != "default_metadata"}
+    own |= {"connect_timeout": CONNECT_S, "request_timeout": ANSWER_S, "retry_strategy": again}
+    return fs.S3FileSystem(**own)
 
 
 class LocalFolder:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from cluster.chains import needed_by
-from cluster.manifest import Manifest, PartEntry
-from cluster.model import Epoch, Snapshot, Status
+from cluster.manifest import LEASE, Manifest, PartEntry
+from cluster.model import Epoch, Snapshot, Status, Unavailable
 from cluster.registry import Registry
-from cluster.vault import Damaged, Found, Unavailable, Vault
+from cluster.vault import Damaged, Found, Vault
 from sim.core.errors import InputError
 
 ENDED = "the cluster ended while it was under way"
@@ -31,6 +31,7 @@ def reconcile(registry: Registry, vault: Vault) -> list[str]:
         work.end()
         work.unkeep()
         work.delete()
+        registry.note_reconciled()
     except Unavailable as problem:
         raise InputError(str(problem)) from None
     return work.mends
@@ -74,10 +75,15 @@ class _Reconciliation:
 
     def take_in(self) -> None:
         """Manifests of which the registry knows nothing become rows, in the order of their commits."""
+        lease = self._registry.lease()
+        compared = 0 if lease is None else lease.reconciled
         strange = [
             manifest
             for id, manifest in self._manifests.items()
-            if isinstance(manifest, Manifest) and self._registry.snapshot(id) is None
+            if isinstance(manifest, Manifest)
+            and self._registry.snapshot(id) is None
+            # One of a controller that another had followed, whose start would have found it, was written after that.
+            and manifest.details.get(LEASE, compared) >= compared
         ]
         epochs = {epoch.number for epoch in self._registry.epochs()}
         for manifest in sorted(strange, key=lambda one: (one.committed_at, one.snapshot_id)):

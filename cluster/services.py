@@ -7,12 +7,13 @@ hears of the action: a part before its upload is answered, a manifest before its
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from cluster.awake import Awake
-from cluster.event_log import last_entry, lived_since
+from cluster.event_log import RECOVER, last_entry, lived_since
 from cluster.links import Address, Link, Receiver
 from cluster.model import Problem
 from cluster.site import Done, Site, Wake
@@ -41,16 +42,15 @@ class Disk(Protocol):
 
 
 class Job(NamedTuple):
-    """An action that waits for its turn; `prepared` has to be done before, and `done` hears of it."""
+    """An action that waits for its turn; `done` hears of it. `manifest` is one that is written: it may say so."""
 
     actor: int
     action: list[Any]
     act: Callable[[], None]
     seen: int = 0
-    prepared: asyncio.Task[bool] | None = None
-    instead: Callable[[], None] | None = None  # if it could not be prepared
     done: asyncio.Future[Done | None] | None = None
     is_wanted: Callable[[], bool] = lambda: True  # when its turn has come
+    manifest: tuple[str, Any] | None = None
 
 
 class Services:
@@ -65,6 +65,10 @@ class Services:
         self.receiver = Receiver(self.system, range(count, len(self.system.names)), life, self._take)
         self._token, self._life, self._disk, self._on_done = token, life, disk, on_done
         self._jobs: asyncio.Queue[Job] = asyncio.Queue()
+        self._first: deque[Job] = deque()  # jobs that come before those
+        self._held: list[Job] = []  # jobs of the storage while it writes a manifest
+        self._writing: asyncio.Task[None] | None = None  # that manifest
+        self._preparing: dict[Channel, asyncio.Task[None]] = {}  # by channel, the last part that is being written
         self._links: dict[tuple[int, int], Link] = {}
         self._addresses: dict[int, Address] = {}
         self._timers: dict[tuple[int, str], tuple[Wake, asyncio.TimerHandle]] = {}
@@ -95,6 +99,12 @@ class Services:
         """The processes that take part in snapshots, as the coordinator knows."""
         found: Notes = self.process(COORDINATOR).memory or Notes(self.system.scenario.processes, 0, 0)
         return found.members
+
+    @property
+    def time_to_live(self) -> float:
+        """Seconds from the request for a snapshot, after which it is complete or has expired."""
+        own = self._coordinator.settings.timeout if self.has_coordinator else self.storage.algorithm.storage.kept
+        return self.system.seconds(own)
 
     @property
     def storage(self) -> Storage:
@@ -128,28 +138,35 @@ class Services:
     def _take(self, message: Message, clock: int) -> None:
         """A control message has come."""
         loop = asyncio.get_running_loop()
-        actor, part = message.channel.target, message.stamp
-        prepared = None
-        if isinstance(part, Part) and message.epoch == self.site.processes[actor].epoch:
-            prepared = loop.create_task(self._write_part(message))
-        action = ["control", message.channel.name, message.id, message.epoch]
-        instead = None if prepared is None else (lambda: self._refuse(message))
-        job = Job(actor, action, lambda: self._hear(message), clock, prepared, instead)
+        actor, channel = message.channel.target, message.channel
+        action = ["control", channel.name, message.id, message.epoch]
+        job = Job(actor, action, lambda: self._hear(message), clock)
         delay = self.system.seconds(self._delays.of(message))
-        due = max(loop.time() + delay, self._busy_until.get(message.channel, 0.0) + 1e-6)
-        if delay <= 0 and due <= loop.time() + 1e-5:
+        due = max(loop.time() + delay, self._busy_until.get(channel, 0.0) + 1e-6)
+        if isinstance(message.stamp, Part) or channel in self._preparing:
+            before = self._preparing.get(channel)
+            self._preparing[channel] = loop.create_task(self._prepare(job, message, before, due))
+        elif delay <= 0 and due <= loop.time() + 1e-5:
             self._jobs.put_nowait(job)
         else:
-            self._busy_until[message.channel] = due
+            self._busy_until[channel] = due
             loop.call_at(due, self._jobs.put_nowait, job)
 
-    async def _write_part(self, message: Message) -> bool:
-        assert message.snapshot is not None
+    async def _prepare(self, job: Job, message: Message, before: asyncio.Task[None] | None, due: float) -> None:
+        """Write the part that a message brings; then it is its turn, after those that came `before` on its channel."""
         try:
-            await self._disk.write_part(message.snapshot, message.channel.source_name, message.stamp)
+            if isinstance(message.stamp, Part) and message.epoch == self.site.processes[job.actor].epoch:
+                await self._disk.write_part(message.snapshot or "", message.channel.source_name, message.stamp)
         except Problem:
-            return False
-        return True
+            job = job._replace(action=["outside", "refuse"], act=lambda: self._refuse(message))
+        except Exception as problem:
+            job = job._replace(act=_raising(problem))
+        if before is not None:
+            await asyncio.wait([before])
+        await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+        self._jobs.put_nowait(job)
+        if self._preparing.get(message.channel) is asyncio.current_task():
+            del self._preparing[message.channel]
 
     def _hear(self, message: Message) -> None:
         service = self.site.processes[message.channel.target]
@@ -208,8 +225,12 @@ class Services:
         watching = asyncio.get_running_loop().create_task(self._awake.keep_looking(self.wakes))
         try:
             while True:
-                await self._carry_out(await self._jobs.get())
-                self.receiver.tell()
+                job = self._first.popleft() if self._first else await self._jobs.get()
+                if self._writing is not None and job.actor == self.number(STORAGE):
+                    self._held.append(job)
+                else:
+                    self._carry_out(job)
+                    self.receiver.tell()
         finally:
             watching.cancel()
 
@@ -222,41 +243,49 @@ class Services:
         self._jobs.put_nowait(Job(actor, action, act, seen, done=done, is_wanted=is_wanted))
         return await done
 
-    async def _carry_out(self, job: Job) -> None:
-        act = job.act
+    def _carry_out(self, job: Job) -> None:
         if not job.is_wanted():
             if job.done is not None and not job.done.cancelled():
                 job.done.set_result(None)
             return
+        timers = dict(self._timers)
         try:
-            if job.prepared is not None and not await job.prepared and job.instead is not None:
-                act, job = job.instead, job._replace(action=["outside", "refuse"])
-            done = self.site.perform(job.actor, job.action, act, job.seen)
-            done = await self._made_durable(done)
+            done = self.site.perform(job.actor, job.action, job.act, job.seen)
         except BaseException as problem:
             if job.done is None or job.done.cancelled():
                 raise
             job.done.set_exception(problem)
+            return
+        manifest = next(((row[8] or "", row[7]) for row in done.rows if row[2] == COMMITTED), None)
+        if manifest is not None and manifest != job.manifest:
+            self.site.undo(done)  # it happens when that is written
+            self._timers = timers
+            self._writing = asyncio.get_running_loop().create_task(self._write_manifest(job, *manifest))
             return
         self.site.commit(done)
         self._on_done(done)
         if job.done is not None and not job.done.cancelled():
             job.done.set_result(done)
 
-    async def _made_durable(self, done: Done) -> Done:
-        """The action, once the manifest that it writes is written; else one that gives the snapshot up."""
-        written = next((row for row in done.rows if row[2] == COMMITTED), None)
-        if written is None:
-            return done
-        snapshot, body = written[8] or "", written[7]
+    async def _write_manifest(self, job: Job, snapshot: str, body: Any) -> None:
+        """Write the manifest that a job says is written, and let the job happen; else the snapshot is given up.
+
+        Meanwhile the storage does nothing else. The other services go on.
+        """
+        next_jobs = [job._replace(manifest=(snapshot, body))]
         try:
             await self._disk.write_manifest(snapshot, body)
         except Problem as problem:
-            self.site.undo(done)
             reason = f"its manifest could not be written: {problem}"
-            act = lambda: self._give_up(snapshot, reason)  # noqa: E731
-            return self.site.perform(self.number(STORAGE), ["outside", "give up"], act)
-        return done
+            number = self.number(STORAGE)
+            given_up = Job(number, ["outside", "give up"], lambda: self._give_up(snapshot, reason))
+            next_jobs = [given_up, *([] if job.actor == number else [job])]
+        except Exception as problem:
+            next_jobs = [job._replace(act=_raising(problem))]
+        self._writing = None
+        self._first.extend((*next_jobs, *self._held))
+        self._held.clear()
+        self._jobs.put_nowait(Job(-1, [], lambda: None, is_wanted=lambda: False))  # wakes `run`
 
     def _give_up(self, snapshot: str, reason: str) -> None:
         service = self.process(STORAGE)
@@ -292,12 +321,17 @@ class Services:
 
         await self.do(self.number(name), ["outside", what], own)
 
-    async def give_up(self, snapshot: str, reason: str) -> None:
-        """End a snapshot that is not complete; with a coordinator, because somebody cancels it."""
-        if self.has_coordinator:
-            await self.ask(COORDINATOR, "cancel", lambda own, out: self._coordinator.cancel(own, snapshot, out))
-        else:
+    async def give_up(self, snapshot: str, reason: str) -> bool:
+        """End a snapshot that is not complete; with a coordinator, because somebody cancels it.
+
+        False: a coordinator leaves it to the storage, which is about to make it complete.
+        """
+        if not self.has_coordinator:
             await self.ask(STORAGE, "give up", lambda own, out: self.storage.give_up(own, snapshot, reason, out))
+            return True
+        await self.ask(COORDINATOR, "cancel", lambda own, out: self._coordinator.cancel(own, snapshot, out))
+        notes: Notes = self.process(COORDINATOR).memory
+        return snapshot not in notes.under_way
 
     @property
     def _coordinator(self) -> Coordinator:
@@ -337,7 +371,7 @@ class Services:
                 service.epoch = epoch
                 self.site.rules.recover(service, goal)
 
-        done = await self.do(-1, ["recover", goal.snapshot, epoch], act)
+        done = await self.do(-1, [RECOVER, goal.snapshot, epoch], act)
         assert done is not None
         self.life = self.life._replace(epoch=epoch, goal=goal, failed=frozenset())
         return done
@@ -353,3 +387,15 @@ class Services:
         """End all connections."""
         for link in self._links.values():
             link.close()
+        for task in (self._writing, *self._preparing.values()):
+            if task is not None:
+                task.cancel()
+
+
+def _raising(problem: Exception) -> Callable[[], None]:
+    """An action that fails, as what had to be done before it has."""
+
+    def act() -> None:
+        raise problem
+
+    return act

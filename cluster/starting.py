@@ -25,8 +25,11 @@ import uvicorn
 
 from cluster.api.app import create_app
 from cluster.api.gate import check_address
+from cluster.event_log import last_epoch
 from cluster.folder import locked
-from cluster.model import Problem
+from cluster.holder import Holder, Lease
+from cluster.lease import take
+from cluster.model import Epoch, Problem, Superseded, Unavailable
 from cluster.reconciling import reconcile
 from cluster.registry import Cluster, Registry
 from cluster.retold import SCENARIO
@@ -34,6 +37,7 @@ from cluster.store import Store
 from cluster.supervisor import Supervisor
 from cluster.system import GRPC, TCP, TRANSPORTS, System, live
 from cluster.vault import Vault
+from cluster.write_behind import WriteBehind
 from sim.core.errors import InputError, brief, nearest
 from sim.core.workload import WORKLOADS
 from sim.document.command_line import Stopped
@@ -45,7 +49,7 @@ from sim.document.writing import dumps
 UNIT = 0.01  # seconds of a time unit
 PORT = 8765
 QUEUE = 100  # messages that wait to be sent on a channel until its sender waits; a snapshot may have to keep them all
-USUAL_ROOT = "snapshots"
+USUAL_ROOT, LOGS = "snapshots", "logs"
 _ENDLESS = 10**12  # events: more than any cluster sees
 _TIME = re.compile(r"([0-9.]+)(us|ms|s)?")
 _SCALE = {"us": 1e-6, "ms": 1e-3, "s": 1.0, None: 1e-3}
@@ -152,44 +156,57 @@ def fingerprint(scenario: Scenario) -> str:
 @contextmanager
 def prepared(wanted: Wanted, say: Callable[[str], None]) -> Iterator[Supervisor]:
     """A cluster that can be started: its folder is locked, its registry and its storage agree. Raises InputError."""
+    with ExitStack() as stack:
+        try:
+            supervisor = _prepared(wanted, say, stack)
+        except (Unavailable, Superseded) as problem:
+            raise InputError(str(problem)) from None
+        yield supervisor
+
+
+def _prepared(wanted: Wanted, say: Callable[[str], None], stack: ExitStack) -> Supervisor:
+    """The cluster; `stack` closes what it needs."""
     scenario = live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator)
     system = System(scenario, wanted.unit, wanted.transport)
     _check_transport(wanted, system)
-    with ExitStack() as stack:
-        if wanted.folder is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cluster-")))
-        else:
-            folder = wanted.folder
-            _make(folder)
-        stack.enter_context(locked(folder))
-        registry = Registry(wanted.registry) if wanted.registry else Registry.open_folder(folder)
-        stack.callback(registry.close)
-        own = registry.cluster()
-        mark = fingerprint(scenario)
-        if own is None:
-            own = Cluster(f"cluster-{secrets.token_hex(4)}", mark, datetime.now(UTC))
-            registry.establish(own)
-        elif own.scenario != mark:
-            what = "holds the snapshots of another system"
-            raise InputError(f"{folder}: {what}; start that one, or name another folder with --out")
-        roots = dict(wanted.roots)
-        if not roots:
-            (folder / USUAL_ROOT).mkdir(exist_ok=True)
-            roots = {USUAL_ROOT: str((folder / USUAL_ROOT).resolve())}
-        vault = Vault(roots, own.id)
-        vault.check()
-        for mend in reconcile(registry, vault):
-            say(f"mended: {mend}")
-        if wanted.restores:
-            _check_goal(wanted.restore, system, registry, say)
-        logs = _next_logs(folder)
-        (logs / SCENARIO).write_text(dumps(scenario), "utf-8")
-        last = registry.last_epoch()
-        store = Store(system, registry, vault, own.id)
-        yield Supervisor(
-            system, store, logs, queue=wanted.queue, allows_faults=wanted.allows_faults, delay=wanted.delay,
-            first_epoch=0 if last is None else last.number + 1, programs=wanted.programs,
-        )  # fmt: skip
+    if wanted.folder is None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cluster-")))
+    else:
+        folder = wanted.folder
+        _make(folder)
+    stack.enter_context(locked(folder))
+    registry = Registry(wanted.registry) if wanted.registry else Registry.open_folder(folder)
+    stack.callback(registry.close)
+    before = take(registry, Holder.here(folder), say)
+    written = WriteBehind(registry)
+    stack.callback(written.close)
+    own = registry.cluster()
+    mark = fingerprint(scenario)
+    if own is None:
+        own = Cluster(f"cluster-{secrets.token_hex(4)}", mark, datetime.now(UTC))
+        registry.establish(own)
+    elif own.scenario != mark:
+        what = "holds the snapshots of another system"
+        raise InputError(f"{folder}: {what}; start that one, or name another folder with --out")
+    roots = dict(wanted.roots)
+    if not roots:
+        (folder / USUAL_ROOT).mkdir(exist_ok=True)
+        roots = {USUAL_ROOT: str((folder / USUAL_ROOT).resolve())}
+    vault = Vault(roots, own.id)
+    vault.check()
+    for mend in reconcile(registry, vault):
+        say(f"mended: {mend}")
+    if wanted.restores:
+        _check_goal(wanted.restore, system, registry, say)
+    epoch = _first_epoch(registry, folder, before)
+    written.begin(Epoch(epoch, datetime.now(UTC), "the cluster started"))
+    logs = _next_logs(folder)
+    (logs / SCENARIO).write_text(dumps(scenario), "utf-8")
+    store = Store(system, written, vault, own.id)
+    return Supervisor(
+        system, store, logs, queue=wanted.queue, allows_faults=wanted.allows_faults, delay=wanted.delay,
+        first_epoch=epoch, programs=wanted.programs,
+    )  # fmt: skip
 
 
 def _check_transport(wanted: Wanted, system: System) -> None:
@@ -228,12 +245,31 @@ def _make(folder: Path) -> None:
         raise InputError(f"--out: {folder} cannot be made ({problem.strerror}); name another folder") from None
 
 
+def _first_epoch(registry: Registry, folder: Path, before: Lease | None) -> int:
+    """An epoch that no controller of this cluster has begun, whatever it could not write of it into the registry.
+
+    Each start writes its first epoch before it makes a folder for its logs, so the last logs know of all that follow.
+    Where they are elsewhere, the epochs that the last controller had in reserve are left out.
+    """
+    last, number = registry.last_epoch(), _last_logs(folder)
+    logged = None if number == 0 else last_epoch(folder / LOGS / str(number))
+    known = [-1 if last is None else last.number, -1 if logged is None else logged]
+    own = Holder.here(folder)
+    if before is not None and before.is_held and (before.holder.host, before.holder.folder) != (own.host, own.folder):
+        known.append(before.epochs)
+    return max(known) + 1
+
+
+def _last_logs(folder: Path) -> int:
+    """The number of the folder with the event logs of the last start (0: there was none)."""
+    logs = folder / LOGS
+    logs.mkdir(exist_ok=True)
+    return max((int(path.name) for path in logs.iterdir() if path.name.isdecimal()), default=0)
+
+
 def _next_logs(folder: Path) -> Path:
     """A new folder for the event logs of this start: logs/1, logs/2, ..."""
-    logs = folder / "logs"
-    logs.mkdir(exist_ok=True)
-    numbers = [int(path.name) for path in logs.iterdir() if path.name.isdecimal()]
-    found = logs / str(max(numbers, default=0) + 1)
+    found = folder / LOGS / str(_last_logs(folder) + 1)
     found.mkdir()
     return found
 

@@ -1,38 +1,58 @@
-"""The snapshots of a cluster: what is written of each, where, and what is known of it."""
+"""The snapshots of a cluster: what is written of each, where, and what is known of it.
+
+The storage may hang: it is asked in threads of its own, and each question has a deadline. What belongs to a snapshot
+under way has the time that the snapshot has to live.
+"""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-from cluster.manifest import Manifest, PartEntry
-from cluster.model import FULL, INCREMENTAL, Problem, Snapshot
-from cluster.registry import Registry
+from cluster.manifest import LEASE, Manifest, PartEntry
+from cluster.model import FULL, INCREMENTAL, Problem, Snapshot, Unavailable
 from cluster.services import STORAGE, Services
 from cluster.system import System
+from cluster.threads import Threads
 from cluster.vault import Vault
+from cluster.write_behind import WriteBehind
+from cluster.writer import ticks
 from sim.core.effects import Out
+from sim.core.errors import InputError
 from sim.core.log import to_json
 from sim.core.model import Process
 from sim.services.increments import restored
 from sim.services.storage import Shelf, Stored
 from sim.services.uploads import Part
 
+T = TypeVar("T")
+
+MOST_THREADS = 8  # that ask the storage
+READ_S, DELETE_S, FILL_S = 5.0, 60.0, 60.0  # to read a snapshot, to delete one, and to read one at a start
+
 
 class Store:
     """Writes parts and manifests (cluster.services.Disk), and reads them back."""
 
-    def __init__(self, system: System, registry: Registry, vault: Vault, cluster_id: str) -> None:
+    def __init__(self, system: System, registry: WriteBehind, vault: Vault, cluster_id: str) -> None:
         self.system, self.registry, self.vault = system, registry, vault
+        self.time_to_live = 0.0  # seconds that a snapshot has
+        self.problems: dict[str, str] = {}  # of snapshots under way: why a part or the manifest is not written
+        self.expired: set[str] = set()  # snapshots of which the manifest was not written in time
         self._cluster = cluster_id
+        self._threads = Threads("storage", MOST_THREADS)
+        self._began: dict[str, float] = {}  # of snapshots under way, in ticks
         self._root_of: dict[str, str] = {}
         self._entries: dict[str, dict[str, PartEntry]] = {}  # of snapshots under way: by snapshot and node
         self._parts: dict[str, dict[str, Part]] = {}  # likewise
         self._sizes: dict[str, int] = {}
         self._deleted: set[str] = set()
-        self._left: dict[str, set[str]] = {}  # of snapshots that are not kept: the nodes of which a part is still there
+        self._undeleted: dict[
+            str, set[str]
+        ] = {}  # of snapshots that are not kept: the nodes of which a part is still there
 
     @property
     def is_incremental(self) -> bool:
@@ -47,13 +67,18 @@ class Store:
     # ------------------------------------------------------------------ writing
 
     def begin(self, snapshot: str, root: str) -> None:
-        """A snapshot will be stored under a root."""
+        """A snapshot is asked for, and will be stored under a root. Its time begins."""
         self._root_of[snapshot] = root
+        self._began.setdefault(snapshot, ticks())
+
+    def _left(self, snapshot: str) -> float:
+        """The seconds that a snapshot has to live."""
+        return max(0.0, self._began.setdefault(snapshot, ticks()) + self.time_to_live - ticks())
 
     def _root(self, snapshot: str) -> str:
         known = self._root_of.get(snapshot)
         if known is None:
-            own = self.registry.snapshot(snapshot)
+            own = self.registry.row(snapshot)
             known = self._root_of[snapshot] = own.root if own else self.first_root
         return known
 
@@ -61,8 +86,14 @@ class Store:
         """Write a part, durably. Raises Problem, unless the snapshot is deleted meanwhile: then nobody needs it."""
         data = self.system.codec.pack(part)
         root, is_whole = self._root(snapshot), part.base is None
+
+        def write() -> PartEntry:
+            written = self.vault.write_part(root, snapshot, node, data, is_whole)
+            self._delete_again(root, snapshot)
+            return written
+
         try:
-            entry = await asyncio.to_thread(self.vault.write_part, root, snapshot, node, data, is_whole)
+            entry = await self._written(snapshot, f"the part of {node}", write)
         except Problem:
             if snapshot in self._deleted:
                 return
@@ -71,9 +102,13 @@ class Store:
         self._parts.setdefault(snapshot, {})[node] = part
 
     async def write_manifest(self, snapshot: str, body: Any) -> None:
-        """Write the manifest, durably: the snapshot is valid from now on. Raises Problem."""
-        entries = self._entries.get(snapshot, {})
-        own = self.registry.snapshot(snapshot)
+        """Write the manifest, durably: the snapshot is valid from now on. Raises Problem.
+
+        One that is written too late, or for a snapshot that was given up meanwhile, is deleted again.
+        """
+        await self.registry.check_lease()
+        entries, root = self._entries.get(snapshot, {}), self._root(snapshot)
+        own = self.registry.row(snapshot)
         scenario, now = self.system.scenario, datetime.now(UTC)
         bases = [part.base for part in self._parts.get(snapshot, {}).values() if part.base is not None]
         manifest = Manifest(
@@ -81,32 +116,60 @@ class Store:
             epoch=own.epoch if own else 0, type=INCREMENTAL if bases else FULL,
             initiated_at=own.initiated_at if own else now, committed_at=now, nodes=tuple(body["parts"]),
             parts=tuple(entries[node] for node in body["parts"]), base=bases[0] if bases else None,
-            initiator=own.initiator if own else None,
+            initiator=own.initiator if own else None, details={LEASE: self.registry.fence},
         )  # fmt: skip
-        await asyncio.to_thread(self.vault.write_manifest, self._root(snapshot), manifest)
+
+        def write() -> None:
+            self.vault.write_manifest(root, manifest)
+            self._delete_again(root, snapshot)
+
+        await self._written(snapshot, "its manifest", write, lambda: self.vault.delete(root, snapshot))
         self._sizes[snapshot] = manifest.size
-        self._entries.pop(snapshot, None)
-        self._parts.pop(snapshot, None)
+        self._forget(snapshot)
+
+    async def _written(
+        self, snapshot: str, what: str, write: Callable[[], T], undo: Callable[[], None] | None = None
+    ) -> T:
+        """What `write` returns. Raises Problem, at the latest when the time of the snapshot is over."""
+        try:
+            found = await self._threads.within(self._left(snapshot), write, undo)
+        except TimeoutError:
+            self.expired.add(snapshot)
+            self.problems[snapshot] = f"{what} was not written within {self.time_to_live:g} s of the request"
+            raise Unavailable(self.problems[snapshot]) from None
+        except Problem as problem:
+            self.problems[snapshot] = str(problem)
+            raise
+        self.problems.pop(snapshot, None)
+        return found
+
+    def _forget(self, snapshot: str) -> None:
+        """Nothing more is written of a snapshot."""
+        for known in (self._entries, self._parts, self._began):
+            known.pop(snapshot, None)
+
+    def _delete_again(self, root: str, snapshot: str) -> None:
+        """What was written of a snapshot that was deleted meanwhile is deleted as well."""
+        if snapshot in self._deleted:
+            self.vault.delete(root, snapshot)
 
     async def delete(self, snapshot: str, nodes: list[str]) -> None:
         """Delete the parts of these nodes; with the last parts, all of the snapshot.
 
         On parts of other nodes newer snapshots may be built.
         """
-        self._entries.pop(snapshot, None)
-        self._parts.pop(snapshot, None)
-        own = self.registry.snapshot(snapshot)
-        left = self._left.setdefault(snapshot, set(own.completed if own else nodes))
+        self._forget(snapshot)
+        own = self.registry.row(snapshot)
+        left = self._undeleted.setdefault(snapshot, set(own.completed if own else nodes))
         left -= set(nodes)
         root = self._root(snapshot)
-        try:
+        if not left:
+            self._deleted.add(snapshot)
+        with suppress(Problem, TimeoutError):  # the next start finds it, and deletes it
             if left:
-                await asyncio.to_thread(self.vault.delete_parts, root, snapshot, nodes)
+                await self._threads.within(DELETE_S, lambda: self.vault.delete_parts(root, snapshot, nodes))
             else:
-                self._deleted.add(snapshot)
-                await asyncio.to_thread(self.vault.delete, root, snapshot)
-        except Problem:
-            return  # the next start finds it, and deletes it
+                await self._threads.within(DELETE_S, lambda: self.vault.delete(root, snapshot))
 
     def size_of(self, snapshot: str) -> int:
         """The bytes of a snapshot that was committed since the start."""
@@ -139,9 +202,11 @@ class Store:
         return restored(base, part.document)
 
     async def damage(self, snapshot: str) -> str | None:
-        """What is wrong with what is stored of a snapshot (None: nothing, all of it was read)."""
+        """What is wrong with what is stored of a snapshot (None: nothing, or nobody knows: the storage is silent)."""
         try:
-            await asyncio.to_thread(self._contents, snapshot)
+            await self._threads.within(READ_S, lambda: self._contents(snapshot))
+        except (Unavailable, TimeoutError):
+            return None
         except Problem as problem:
             return str(problem)
         return None
@@ -151,8 +216,12 @@ class Store:
         return {node: (self._state(snapshot, node, known), part) for node, part in known[snapshot].items()}
 
     def contents(self, own: Snapshot) -> Mapping[str, Any]:
-        """What was true at a snapshot, as JSON values."""
-        found = self._contents(own.id)
+        """What was true at a snapshot, as JSON values. Waits for the storage. Raises Problem."""
+        try:
+            found = self._threads.wait(READ_S, lambda: self._contents(own.id))
+        except TimeoutError:
+            where = f"{self.vault.uri(own.root, own.id)} was not read within {READ_S:g} s"
+            raise Unavailable(f"{where}; see that its storage works, and ask again") from None
         processes, channels = {}, {}
         for node, (state, part) in found.items():
             processes[node] = {"state": state, "events": part.local.inside}
@@ -162,12 +231,18 @@ class Store:
                     channels[channel.name] = [message.body for message in kept]
         return {"epoch": own.epoch, "processes": processes, "channels": channels}
 
-    def fill(self, services: Services) -> None:
-        """Give the storage's rule book what is stored, at the start of a cluster. Raises Problem."""
+    async def fill(self, services: Services) -> None:
+        """Give the storage's rule book what is stored, at the start of a cluster. Raises InputError."""
         rows = sorted(self.registry.kept(), key=lambda own: (own.ended_at or own.initiated_at, own.id))
-        if rows:
-            valid = {own.id: Stored(self._read(own.id), own.size) for own in rows}
-            services.process(STORAGE).memory = Shelf(valid=valid)
+        for own in rows:
+            try:
+                parts = await self._threads.within(FILL_S, partial(self._read, own.id))
+            except TimeoutError:
+                raise InputError(f"{own.id} was not read within {FILL_S:g} s; see that its storage works") from None
+            except Problem as problem:
+                raise InputError(str(problem)) from None
+            shelf = services.process(STORAGE).memory or Shelf()
+            services.process(STORAGE).memory = shelf._replace(valid={**shelf.valid, own.id: Stored(parts, own.size)})
 
     def valid(self, services: Services) -> list[str]:
         """The snapshots to which the system can go back, the oldest first."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -34,6 +33,7 @@ from cluster.model import (
 )
 from cluster.services import Services
 from cluster.site import Done, Site
+from cluster.stderr import warn
 from cluster.store import Store
 from cluster.system import System
 from cluster.tailing import follow
@@ -56,11 +56,8 @@ from sim.services.words import NAME as COORDINATOR
 START_PAUSES = (0.1, 0.3, 1.0)  # seconds between two tries to start a node whose process has ended
 WATCH_GAP = 0.02  # seconds between two looks at whether a node has ended
 LEAVE_TIMEOUT = 2.0
-NODE_FAULTS = {
-    CRASH: "kill",
-    "freeze": "freeze",
-    "thaw": "thaw",
-}  # kinds of a scenario's faults, and what they are here
+NODE_FAULTS = {CRASH: "kill", "freeze": "freeze", "thaw": "thaw"}  # of a scenario, and what they are here
+GRACE = 0.2  # seconds for a coordinator to say what is missing in a snapshot whose time is over
 DRAIN_PAUSE = 0.02  # seconds between two rounds of questions
 
 
@@ -86,7 +83,8 @@ class Supervisor:
         members = self.members
         self.services: Services = Services(site, members.token, members.life, store, self._on_done, members.awake)
         self.services.receiver.is_over = members.is_over
-        self._known: frozenset[str] = frozenset()  # the members, as the coordinator knew before its last action
+        store.time_to_live = self.services.time_to_live
+        self._members: frozenset[str] = frozenset()  # the members, as the coordinator knew before its last action
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changes = asyncio.Lock()  # one change of the system at a time: recovery, join, leave
         self._recoveries, self._last_recovery = 0, 0.0
@@ -101,13 +99,14 @@ class Supervisor:
 
         Raises InputError if a node does not start.
         """
+        loop = asyncio.get_running_loop()
+        self.store.registry.watch(lambda problem: loop.call_soon_threadsafe(self._end_with, problem))
         await self.members.listen(self.services)
         self._spawn(self.services.run())
         for service in self.services.site.processes.values():
             service.epoch = self._first_epoch
         self.services.life = self.services.life._replace(epoch=self._first_epoch)
-        self.store.fill(self.services)
-        self.store.registry.add_epoch(Epoch(self._first_epoch, datetime.now(UTC), "the cluster started"))
+        await self.store.fill(self.services)
         begins = self._at_first(restore, restores=restores)
         await asyncio.gather(*(self._start_node(member) for member in begins))
         for member in begins:
@@ -133,7 +132,7 @@ class Supervisor:
         absent = self.system.scenario.absent
         names = [name for name in self.system.processes if name not in absent]
         stored = self.store.valid(self.services)
-        own = self.store.registry.snapshot(restore or stored[-1]) if restores and stored else None
+        own = self.store.registry.row(restore or stored[-1]) if restores and stored else None
         if own is not None:
             names = list(own.nodes)
         return [member for member in self.members if member.name in names]
@@ -150,8 +149,13 @@ class Supervisor:
 
     def _on_task_end(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None and not self._is_ending:
-            self.failure = task.exception()
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            self._end_with(problem)
+
+    def _end_with(self, problem: BaseException) -> None:
+        """The cluster cannot go on."""
+        if not self._is_ending:
+            self.failure = problem
             self.ended.set()
 
     async def shut_down(self) -> None:
@@ -202,7 +206,7 @@ class Supervisor:
     async def _has_ended(self, member: Member) -> None:
         """The process of a node that is part of the system has ended: it has crashed, and comes back if it can."""
         member.status = NodeStatus.FAILED
-        print(f"node {member.name} has ended", file=sys.stderr, flush=True)
+        warn(f"node {member.name} has ended")
         await self.services.crash(member.name, self.logs / f"{member.number}.log")
         if self.system.takes_back:
             await self._recover(None, f"{member.name} had ended", because_failed=True)
@@ -212,8 +216,8 @@ class Supervisor:
         self.books.on_done(done)
         if not self.services.has_coordinator:
             return
-        before, self._known = self._known, frozenset(self.services.members)
-        for name in before - self._known:
+        before, self._members = self._members, frozenset(self.services.members)
+        for name in before - self._members:
             if not (member := self.members.named(name)).is_leaving:
                 self._fence(member, "is taken for gone")
 
@@ -222,7 +226,7 @@ class Supervisor:
         """End what is left of a node, so that it is not half a member. What follows is what follows any end of it."""
         process = member.process
         if process is not None and process.returncode is None:
-            print(f"node {member.name} {why}: its process is ended", file=sys.stderr, flush=True)
+            warn(f"node {member.name} {why}: its process is ended")
             process.kill()
 
     async def _hears(self, member: Member, what: str, fits: Callable[[Any], bool] = lambda body: True) -> bool:
@@ -273,6 +277,7 @@ class Supervisor:
                 self._tell_addresses()
                 self.members.tell_members()
                 epoch, self.books.goes_back_as = self.services.life.epoch + 1, reason
+                self.store.registry.check_epoch(epoch)
                 done = await self.services.recover(goal, epoch)
                 restored = [member for member in self.members if member.is_present]
                 for member in restored:
@@ -312,7 +317,7 @@ class Supervisor:
                 return goal
             if wanted is not None:
                 raise Problem(409, problem)
-            print(problem, file=sys.stderr, flush=True)
+            warn(problem)
             await self.services.ask(STORAGE, "forget", self.store.forgetting(goal.snapshot))
             self.books.end(goal.snapshot, Status.FAILED, problem, is_kept=False)
 
@@ -350,7 +355,8 @@ class Supervisor:
         name = self.store.registry.next_snapshot_id()
         own = Snapshot(name, Status.INITIATED, usual, root, self.services.life.epoch, datetime.now(UTC), wish.initiator)
         self.store.begin(name, root)
-        self.store.registry.put(own)
+        self.books.put(own)
+        self._spawn(self._expire(name))
         for starter in starters:
             if starter in self.system.processes:
                 number = self.system.engine.number_of[starter]
@@ -358,8 +364,6 @@ class Supervisor:
                 self.members[number].tell(self.system, "initiate", told)
             else:
                 await self.services.initiate(starter, name)
-        if not self.services.has_coordinator:
-            self._spawn(self._expire(name))
         return own
 
     def _starters(self, initiator: str | None) -> list[str]:
@@ -417,27 +421,40 @@ class Supervisor:
 
     async def cancel(self, snapshot: str) -> Snapshot:
         """Give a snapshot up."""
-        own = self.snapshot(snapshot)
+        own = await self._known(snapshot)
         if own.status.is_final:
             raise Problem(409, f"{snapshot} is {own.status}; only one that is under way can be cancelled")
         await self._give_up(snapshot, Status.CANCELLED, CANCELLED)
-        return self.snapshot(snapshot)
+        return await self._known(snapshot)
+
+    async def _known(self, snapshot: str) -> Snapshot:
+        """One snapshot. If it is none of those that the controller remembers, the registry is asked in a thread."""
+        known = self.store.registry.row(snapshot)
+        return known if known is not None else await asyncio.to_thread(self.snapshot, snapshot)
 
     async def _give_up(self, snapshot: str, status: Status, reason: str) -> None:
-        """End a snapshot that is not complete."""
-        self.books.given_up[snapshot] = status
-        await self.services.give_up(snapshot, reason)
+        """End a snapshot that is not complete. Raises Problem if it is being completed."""
+        self.books.given_up[snapshot] = status, reason
+        if not await self.services.give_up(snapshot, reason):
+            del self.books.given_up[snapshot]
+            limit = f"within {self.services.time_to_live:g} s of its request"
+            raise Problem(409, f"{snapshot}: its manifest is being written; it is complete or given up {limit}")
         if not self.services.has_coordinator:
             for member in self.members:
                 member.tell(self.system, "abort", {"snapshot": snapshot, "clock": self.services.site.clock})
         self.books.end(snapshot, status, reason)
 
     async def _expire(self, snapshot: str) -> None:
-        """Where no coordinator does, end a snapshot that is not complete when its time is over."""
-        patience = self.system.seconds(self.system.scenario.storage_settings().kept)
-        await asyncio.sleep(patience)
-        if not self.snapshot(snapshot).status.is_final:
-            await self._give_up(snapshot, Status.EXPIRED, f"it was not complete within {patience:g} s")
+        """End a snapshot when its time is over, from the request on: also if nobody has begun it.
+
+        A coordinator that has begun it at once knows better who has sent no word, so it may say so.
+        """
+        limit = self.services.time_to_live
+        await asyncio.sleep(limit + (GRACE if self.services.has_coordinator else 0.0))
+        own = self.store.registry.row(snapshot)
+        if own is not None and not own.status.is_final:
+            with suppress(Problem):
+                await self._give_up(snapshot, Status.EXPIRED, f"it was not complete within {limit:g} s")
 
     def contents(self, snapshot: str) -> Mapping[str, Any]:
         """What was true at a snapshot."""
@@ -459,7 +476,7 @@ class Supervisor:
                 raise Problem(409, f"epoch {epoch}: no snapshot that was committed in it is stored; GET /v1/epochs")
             snapshot = last.id
         if snapshot is not None:
-            own = self.snapshot(snapshot)
+            own = await self._known(snapshot)
             if not own.is_kept or snapshot not in self.store.valid(self.services):
                 raise Problem(409, f"{snapshot} is {own.status} and not stored; go back to one that is_kept")
             missing = [name for name in own.nodes if name not in self.present]
@@ -606,13 +623,16 @@ class Supervisor:
 
     def figures(self) -> Mapping[str, float]:
         """Totals and levels."""
-        return {"recoveries": float(self._recoveries), "last_recovery_seconds": self._last_recovery}
+        registry = self.store.registry
+        return {
+            "recoveries": float(self._recoveries), "last_recovery_seconds": self._last_recovery,
+            "registry_up": float(not registry.problem), "registry_changes_waiting": float(registry.waiting),
+        }  # fmt: skip
 
     @property
     def typical_duration(self) -> float | None:
         """The median duration of the last snapshots, in milliseconds (None: there is none)."""
-        took = [own.duration for own in self.store.registry.page(Status.COMPLETED, 20, None)]
-        known = [own for own in took if own is not None]
+        known = self.store.registry.durations
         return statistics.median(known) if known else None
 
     # ------------------------------------------------------------------ what the scenario plans
@@ -643,4 +663,4 @@ class Supervisor:
             elif line.kind == "leave" and line.process is not None:
                 await self.leave(line.process)
         except Problem as problem:
-            print(problem, file=sys.stderr, flush=True)
+            warn(problem)

@@ -21,7 +21,7 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
-SCHEMA = 1  # raise it when these tables change
+SCHEMA = 2  # raise it when these tables change
 SEQUENCE, COMMITTED, NUMBER = COUNTED = ("sequence", "committed", "number")  # of rows, of commits, of ids given away
 
 
@@ -62,6 +62,21 @@ CLUSTER = Table(
     Column("id", Text, nullable=False),
     Column("scenario", Text, nullable=False),
     Column("created_at", Time, nullable=False),
+)
+LEASE = Table(  # which controller has the registry (cluster/lease.py)
+    "lease",
+    METADATA,
+    Column("row", Integer, primary_key=True, autoincrement=False),  # always 1
+    Column("number", BigInteger, nullable=False),  # rises with each controller: every change carries it
+    Column("renewals", BigInteger, nullable=False),
+    Column("is_held", Boolean, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("pid", BigInteger, nullable=False),
+    Column("process", Text, nullable=False),  # tells it from a later process with the same pid
+    Column("folder", Text, nullable=False),
+    Column("since", Time, nullable=False),
+    Column("epochs", Integer, nullable=False),  # that the controller may begin without asking, up to this one
+    Column("reconciled", BigInteger, nullable=False),  # the number of the last lease that has compared with the storage
 )
 COUNTERS = Table(
     "counters",
@@ -109,3 +124,4 @@ KEYS = Table(
     Column("headers", Text, nullable=False),  # as JSON
     Column("created_at", Time, nullable=False),
 )
+ADDED = {1: {LEASE.name}}  # by version: the tables that a registry of that version has not

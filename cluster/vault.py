@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from cluster.manifest import Manifest, PartEntry, decoded, encoded
-from cluster.model import Problem
+from cluster.model import Problem, Unavailable
 from cluster.places import TEMPORARY, Listing, Place, place_at, reason
 from sim.core.errors import InputError, brief
 
@@ -27,13 +27,6 @@ MOST_OF_A_NAME = 200  # bytes of a node's name, as that of a file
 
 class Damaged(Problem):
     """A file of a snapshot is missing, or not what was written."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(409, sentence)
-
-
-class Unavailable(Problem):
-    """A storage root cannot be read or written now: nobody knows what is there."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(409, sentence)

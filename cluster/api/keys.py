@@ -6,6 +6,7 @@ As in the IETF's draft: another request with a used key is an error (422), and s
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -30,7 +31,7 @@ Key = Annotated[
 
 
 class KeyStore(Protocol):
-    """Where answers are kept by key. It may forget the oldest."""
+    """Where answers are kept by key. It may forget the oldest. Methods are called in threads, and may wait."""
 
     def find(self, key: str) -> Kept | None:
         """The answer to the request that had this key (None: there was none, or it is forgotten)."""
@@ -71,22 +72,22 @@ class Once:
         if key is None:
             return _response(await act())
         digest = hashlib.sha256(f"{operation}\n{request.model_dump_json()}".encode()).hexdigest()
-        before = self._store.find(key)
-        if before is not None:
-            if before.digest != digest:
-                raise Problem(422, "Idempotency-Key: another request had this key; give each request its own.")
-            response = _response(before.answer)
-            response.headers[REPLAYED] = "true"
-            return response
         if key in self._under_way:
             raise Problem(409, "Idempotency-Key: the request with this key is under way; ask again when it has ended.")
         self._under_way.add(key)
         try:
-            answer = await act()
-            self._store.keep(key, Kept(digest, answer))
+            before = await asyncio.to_thread(self._store.find, key)
+            if before is None:
+                answer = await act()
+                await asyncio.to_thread(self._store.keep, key, Kept(digest, answer))
+                return _response(answer)
         finally:
             self._under_way.remove(key)
-        return _response(answer)
+        if before.digest != digest:
+            raise Problem(422, "Idempotency-Key: another request had this key; give each request its own.")
+        response = _response(before.answer)
+        response.headers[REPLAYED] = "true"
+        return response
 
 
 def _response(answer: Answer) -> Response:

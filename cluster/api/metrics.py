@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from starlette.responses import Response
 
 from cluster.api.schemas import MOST_IN_A_PAGE
-from cluster.model import Controller, NodeStatus, Snapshot, Status
+from cluster.model import Controller, NodeStatus, Snapshot, Status, Unavailable
 
 PREFIX = "consistent_cut"
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -43,12 +45,15 @@ class Metrics:
         self._settled: str | None = None  # the newest snapshot that is counted like all before it
         self._counted: set[str] = set()  # those that are newer
         self._under_way = 0
+        self._lock = threading.Lock()
         self._registry.register(self)
 
     def response(self) -> Response:
-        """The figures as text."""
-        self._count_snapshots()
-        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
+        """The figures as text. Waits for the registry; where it does not answer, snapshots are counted next time."""
+        with self._lock:
+            with suppress(Unavailable):
+                self._count_snapshots()
+            return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
 
     def _count_snapshots(self) -> None:
         """Counts what has ended since the last time. What is older than all under way is never looked at again."""

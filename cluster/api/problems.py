@@ -45,7 +45,7 @@ def answer_with_problems(app: FastAPI) -> None:
 
 def _refused(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, Problem)
-    return problem_response(request.scope, problem.status, str(problem))
+    return problem_response(request.scope, problem.status, str(problem), problem.headers)
 
 
 def _invalid(request: Request, error: Exception) -> Response:

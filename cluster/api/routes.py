@@ -1,7 +1,11 @@
-"""What can be asked: each function is one operation, and hands on to the controller."""
+"""What can be asked: each function is one operation, and hands on to the controller.
+
+Those that are no coroutines run in threads, for they may wait for the registry or the storage.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 from collections.abc import Callable
 from typing import Annotated
@@ -31,7 +35,7 @@ from cluster.api.schemas import (
     TriggerRequest,
 )
 from cluster.api.streaming import EventStream, Streams
-from cluster.model import Answer, Controller, Problem, Status
+from cluster.model import Answer, Controller, Problem, Status, Unavailable
 
 SAMPLES = 20  # completed snapshots of which the median duration is the estimate
 SNAPSHOTS = "/v1/snapshots"
@@ -76,14 +80,14 @@ def _add_snapshots(app: FastAPI, controller: Controller, once: Once) -> None:
                 snapshot_id=snapshot.id,
                 status=snapshot.status,
                 initiated_at=snapshot.initiated_at,
-                estimated_completion_ms=_estimate_ms(controller),
+                estimated_completion_ms=await asyncio.to_thread(_estimate_ms, controller),
             )
             return Answer(202, answer.model_dump_json(), {"Location": f"{SNAPSHOTS}/{quote(snapshot.id, safe='')}"})
 
         return await once.answer(key, "trigger", request, act)
 
     @app.get(SNAPSHOTS, tags=["snapshots"], responses={200: {"headers": _LINK}, **problems(404)})
-    async def list_snapshots(page: Annotated[PageRequest, Query()], response: Response) -> SnapshotsAnswer:
+    def list_snapshots(page: Annotated[PageRequest, Query()], response: Response) -> SnapshotsAnswer:
         """A page of snapshots, the newest first."""
         found = list(controller.snapshots(page.status, page.limit + 1, page.before))
         shown, following = found[: page.limit], None
@@ -94,7 +98,7 @@ def _add_snapshots(app: FastAPI, controller: Controller, once: Once) -> None:
         return SnapshotsAnswer(snapshots=[SnapshotAnswer.of(one) for one in shown], next=following)
 
     @app.get(f"{SNAPSHOTS}/{{snapshot_id}}", tags=["snapshots"], responses=problems(404))
-    async def get_snapshot(snapshot_id: SnapshotId) -> SnapshotAnswer:
+    def get_snapshot(snapshot_id: SnapshotId) -> SnapshotAnswer:
         """What the registry knows of a snapshot."""
         return SnapshotAnswer.of(controller.snapshot(snapshot_id))
 
@@ -104,14 +108,17 @@ def _add_snapshots(app: FastAPI, controller: Controller, once: Once) -> None:
         return SnapshotAnswer.of(await controller.cancel(snapshot_id))
 
     @app.get(f"{SNAPSHOTS}/{{snapshot_id}}/contents", tags=["snapshots"], responses=problems(404, 409))
-    async def get_contents(snapshot_id: SnapshotId) -> ContentsAnswer:
+    def get_contents(snapshot_id: SnapshotId) -> ContentsAnswer:
         """What was true at a snapshot, without going back to it."""
         return ContentsAnswer.model_validate({**controller.contents(snapshot_id), "snapshot_id": snapshot_id})
 
 
 def _estimate_ms(controller: Controller) -> int | None:
-    """The median duration of the last completed snapshots; None before there are any."""
-    completed = controller.snapshots(Status.COMPLETED, SAMPLES, None)
+    """The median duration of the last completed snapshots; None before there are any, or if nobody knows."""
+    try:
+        completed = controller.snapshots(Status.COMPLETED, SAMPLES, None)
+    except Unavailable:
+        return None
     durations = [one.duration for one in completed if one.duration is not None]
     return round(statistics.median(durations)) if durations else None
 
@@ -131,7 +138,7 @@ def _add_recovery(app: FastAPI, controller: Controller, once: Once) -> None:
         return await once.answer(key, "restore", request, act)
 
     @app.get("/v1/epochs", tags=["recovery"])
-    async def list_epochs() -> EpochsAnswer:
+    def list_epochs() -> EpochsAnswer:
         """The lives of the system between recoveries, the newest first."""
         return EpochsAnswer.of(controller.epochs())
 
@@ -183,14 +190,17 @@ def _add_observation(app: FastAPI, controller: Controller, streams: Streams) -> 
     @app.get(
         "/metrics", tags=["observation"], response_class=Response, responses={200: {"content": {"text/plain": _TEXT}}}
     )
-    async def read_metrics() -> Response:
+    def read_metrics() -> Response:
         """The figures that Prometheus reads."""
         return metrics.response()
 
     @app.get("/healthz", tags=["observation"])
     async def check_health() -> HealthAnswer:
-        """Whether the controller answers. Needs no token."""
-        return HealthAnswer()
+        """Whether the controller answers, and whether its registry does. Needs no token."""
+        figures = controller.figures()
+        is_up = bool(figures.get("registry_up", 1.0))
+        waiting = int(figures.get("registry_changes_waiting", 0.0))
+        return HealthAnswer(registry="ok" if is_up else "unavailable", registry_changes_waiting=waiting)
 
     @app.post("/v1/shutdown", status_code=202, tags=["observation"], response_class=Response)
     async def shut_down() -> Response:

@@ -308,6 +308,8 @@ class NodesAnswer(BaseModel):
 
 
 class HealthAnswer(BaseModel):
-    """The controller answers."""
+    """The controller answers. While its registry does not, the cluster goes on, and changes wait to be written."""
 
     status: Literal["ok"] = "ok"
+    registry: Literal["ok", "unavailable"] = "ok"
+    registry_changes_waiting: int = Field(0, description="Changes that are not written into the registry yet.")

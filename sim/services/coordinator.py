@@ -181,13 +181,19 @@ class Coordinator(Service):
                 self._ask(service, Request(), out)
 
     def cancel(self, service: Process, snapshot: str, out: Out) -> None:
-        """Somebody who runs the system gives a snapshot up, under way or not begun. It is not tried again."""
+        """Somebody who runs the system gives a snapshot up, under way or not begun. It is not tried again.
+
+        Nothing happens once the storage has been asked for the manifest: the snapshot may be valid.
+        """
         notes = self._notes(service)
-        service.memory = notes._replace(pending=tuple(own for own in notes.pending if own.id != snapshot))
-        if snapshot in notes.under_way:
-            last = notes.under_way[snapshot]._replace(tries=self.settings.retries)
-            service.memory = service.memory._replace(under_way={**notes.under_way, snapshot: last})
+        notes = notes._replace(pending=tuple(own for own in notes.pending if own.id != snapshot))
+        own = notes.under_way.get(snapshot)
+        if own is not None and not own.is_written:
+            last = own._replace(tries=self.settings.retries)
+            service.memory = notes._replace(under_way={**notes.under_way, snapshot: last})
             self._decide(service, snapshot, FAILED, CANCELLED, "", out)
+        elif own is None and snapshot not in {*notes.complete, *notes.forgotten, *notes.ended}:
+            service.memory = notes._replace(ended=(*notes.ended, snapshot))  # also if it is asked for only now
 
     # ------------------------------------------------------------------ snapshots
 

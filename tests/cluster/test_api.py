@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from cluster.api.app import create_app
-from cluster.model import Fault, NodeStatus, Status
+from cluster.model import Fault, NodeStatus, Status, Unavailable
 from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.cluster.fake_controller import ROOT, FakeController
@@ -158,8 +160,54 @@ def test_no_faults_where_the_cluster_does_not_allow_them(body: Any, server: Serv
 
 def test_shutting_down_is_answered_first(server: Server, controller: FakeController) -> None:
     assert server.ask("POST", "/v1/shutdown").status == 202
-    assert server.ask("GET", "/healthz").json == {"status": "ok"}
+    health = {"status": "ok", "registry": "ok", "registry_changes_waiting": 0}
+    assert server.ask("GET", "/healthz").json == health
     assert controller.ended
+
+
+def silent(*_: object) -> NoReturn:
+    raise Unavailable("the registry does not answer (it is locked); ask again", 1.2)
+
+
+def test_while_the_registry_does_not_answer_the_cluster_is_alive(
+    server: Server, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("snapshot", "snapshots", "epochs", "contents"):
+        monkeypatch.setattr(controller, name, silent)
+    for path in ("/v1/snapshots", "/v1/snapshots/snap-0", "/v1/snapshots/snap-0/contents", "/v1/epochs"):
+        answer = server.ask("GET", path)
+        assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
+        assert answer.detail == "the registry does not answer (it is locked); ask again"
+    figures = {"registry_up": 0.0, "registry_changes_waiting": 7.0}
+    monkeypatch.setattr(controller, "figures", lambda: figures)
+    health = {"status": "ok", "registry": "unavailable", "registry_changes_waiting": 7}
+    assert server.ask("GET", "/healthz").json == health
+    assert "consistent_cut_registry_up 0.0" in server.ask("GET", "/metrics").text
+    answer = server.ask("POST", TRIGGER)
+    assert (answer.status, answer.json["estimated_completion_ms"]) == (202, None)
+    assert server.ask("GET", "/v1/nodes").status == 200
+
+
+def test_who_waits_for_the_storage_holds_nobody_else(
+    server: Server, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, waiting, own = threading.Event(), threading.Semaphore(0), controller.contents
+
+    def contents(snapshot: str) -> Any:
+        waiting.release()
+        gate.wait()
+        return own(snapshot)
+
+    server.ask("POST", TRIGGER)
+    controller.finish("snap-0", Status.COMPLETED)
+    monkeypatch.setattr(controller, "contents", contents)
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(server.ask, "GET", "/v1/snapshots/snap-0/contents") for _ in range(3)]
+        for _ in asked:
+            waiting.acquire()
+        assert server.ask("GET", "/healthz").status == server.ask("GET", "/v1/snapshots").status == 200
+        gate.set()
+        assert [one.result().status for one in asked] == [200] * 3
 
 
 WRONG = [

@@ -147,8 +147,9 @@ class FullVault:
 
 def test_a_part_of_a_snapshot_that_is_deleted_meanwhile_need_not_be_written() -> None:
     system = System(live(of_nodes(2, "bank"), 0.01), 0.01)
-    registry = type("None", (), {"snapshot": lambda self, name: None})()
+    registry = type("None", (), {"row": lambda self, name: None})()
     store = Store(system, registry, cast("Vault", FullVault()), "c")
+    store.time_to_live = budget_s()
     part = Part(LocalSnapshot(1, 0, {}, frozenset(), True), {}, None, 1)
 
     async def act() -> None:

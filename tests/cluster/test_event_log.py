@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cluster import event_log
-from cluster.event_log import Entry, EventLog, last_entry, merged, read_log
+from cluster.event_log import Entry, EventLog, last_entry, last_epoch, merged, read_log
 
 
 def entry(clock: int, actor: int = 0, text: str = "") -> Entry:
@@ -66,3 +66,16 @@ def test_logs_are_merged_by_clock_then_by_process(tmp_path: Path) -> None:
     write(tmp_path / "2.log", entry(2, -1), entry(3, 2))
     found = [(own.clock, own.actor) for own in merged(tmp_path)]
     assert found == [(1, 0), (2, -1), (2, 1), (3, 2), (4, 0), (4, 1), (5, 0)]
+
+
+def test_a_start_knows_the_epochs_that_the_last_logs_tell_of(tmp_path: Path) -> None:
+    assert last_epoch(tmp_path) is None
+    for name in ("0.log", "10.log"):
+        log = EventLog(tmp_path / name)
+        log.append(Entry(1, 0.0, 0, ["recover", None, 7 if name == "0.log" else 1], [], 0, 0))
+        log.append(Entry(2, 0.0, 0, ["recover", "S1", 9 if name == "0.log" else 2], [], 0, 0))
+        log.append(Entry(3, 0.0, 0, ["turn"], [("P1", 1, "send", None, None, 1, None, ["recover", 3, 4], None)], 0, 0))
+        log.close()
+    with (tmp_path / "10.log").open("ab") as file:
+        file.write(b'[4,0.0,0,["recover",null,5]')  # killed in the middle of a line
+    assert last_epoch(tmp_path) == 2, "the last log is the controller's"

@@ -10,7 +10,7 @@ import pytest
 
 from cluster.api.app import create_app
 from cluster.api.keys import KeysInMemory
-from cluster.model import Answer, Kept
+from cluster.model import Answer, Kept, Unavailable
 from tests.cluster.fake_controller import FakeController
 from tests.cluster.serving import Server, serving
 from tests.waiting import until
@@ -95,3 +95,23 @@ def test_the_registry_may_keep_them() -> None:
         with serving(create_app(FakeController(), None, Store())) as server:
             answer = server.ask("POST", TRIGGER, {}, {"Idempotency-Key": "k"})
     assert (answer.headers["Idempotent-Replayed"], answer.headers["Location"]) == ("true", "/v1/snapshots/snap-0")
+
+
+def test_an_answer_that_cannot_be_kept_is_not_given_and_the_request_is_carried_out_once() -> None:
+    kept, fails = KeysInMemory(), [True]
+
+    class Store:
+        def find(self, key: str) -> Kept | None:
+            return kept.find(key)
+
+        def keep(self, key: str, answer: Kept) -> None:
+            kept.keep(key, answer)
+            if fails.pop():
+                raise Unavailable("its answer cannot be kept now; send it again with the same key")
+
+    controller = FakeController()
+    with serving(create_app(controller, None, Store())) as server:
+        answer = server.ask("POST", TRIGGER, {}, {"Idempotency-Key": "k"})
+        assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+        assert server.ask("POST", TRIGGER, {}, {"Idempotency-Key": "k"}).headers["Idempotent-Replayed"] == "true"
+    assert len(controller.rows) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.storage.databases import new_database, postgresql
+from tests.cluster.postgres import Server, postgres
 from tests.pipeline.s3 import BUCKET, s3
 
 NUMBERS = count()
@@ -36,10 +36,10 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Path]:
-    """The folder of the socket of a PostgreSQL server."""
-    with postgresql() as folder:
-        yield folder
+def server() -> Iterator[Server]:
+    """A PostgreSQL server that runs."""
+    with postgres() as running:
+        yield running
 
 
 @pytest.fixture(
@@ -49,4 +49,5 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'registry.sqlite'}"
-    return new_database(request.getfixturevalue("server"), f"registry-{next(NUMBERS)}")
+    server: Server = request.getfixturevalue("server")
+    return server.new_database(f"registry-{next(NUMBERS)}")

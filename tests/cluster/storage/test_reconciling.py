@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from cluster.chains import chain_of, needed_by
 from cluster.folder import LOCK, locked
+from cluster.holder import Holder
 from cluster.manifest import PartEntry
 from cluster.model import Status
 from cluster.reconciling import ENDED, reconcile
@@ -124,6 +125,24 @@ def test_a_manifest_that_was_damaged_when_the_cluster_ended_commits_nothing(regi
     agree(registry, vault)
 
 
+def test_what_a_controller_writes_after_it_has_lost_its_registry_is_deleted(registry: Registry, vault: Vault) -> None:
+    """The first one stands still in front of its manifest; the second has begun meanwhile, and found no manifest."""
+    take_lease = [registry.take_lease(replace(Holder.here(Path("/a")), pid=pid), registry.lease()) for pid in (1, 2)]
+    assert take_lease == [True, True]
+    registry.put(row("snap-1", nodes=NODES))
+    assert reconcile(registry, vault) == ["snap-1 is FAILED: the cluster ended while it was under way"]
+    for number, lease in ((1, 1), (2, 1), (3, 2)):
+        parts = tuple(vault.write_part("main", f"snap-{number}", node, b"x") for node in NODES)
+        own = replace(manifest(f"snap-{number}", parts, number=number), details={"lease": lease})
+        vault.write_manifest("main", own)
+    reconcile(registry, vault)
+    found = {name: registry.snapshot(name) for name in ("snap-1", "snap-2", "snap-3")}
+    assert {name: own.status if own else None for name, own in found.items()} == {
+        "snap-1": Status.FAILED, "snap-2": None, "snap-3": Status.COMPLETED,
+    }  # fmt: skip
+    assert vault.found("main").snapshots == {"snap-3"}
+
+
 def test_manifests_without_a_row_are_taken_in_in_the_order_of_their_commits(registry: Registry, vault: Vault) -> None:
     for id, number in (("snap-0003-a", 1), ("snap-0001-b", 2), ("snap-0002-c", 3)):
         store(vault, id, number=number)
@@ -134,7 +153,7 @@ def test_manifests_without_a_row_are_taken_in_in_the_order_of_their_commits(regi
     last, of_0, epoch = registry.last_completed(), registry.last_completed(0), registry.last_epoch()
     assert last and last.id == "snap-0004-d" and of_0 and of_0.id == "snap-0002-c"
     assert epoch and epoch.number == 5
-    assert registry.next_snapshot_id().startswith("snap-0005-")
+    assert registry.reserve(1)[0] == 5
     agree(registry, vault)
 
 

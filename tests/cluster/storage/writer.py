@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
         while True:
             last = registry.last_completed()
             base = last.id if last and number % CHAIN else None
-            id = registry.next_snapshot_id()
+            id = f"snap-{registry.reserve(1)[0]:04}-abcde"
             take(registry, vault, id, base)
             print("done", id, flush=True)
             number += 1

@@ -1,0 +1,103 @@
+"""Calls that may hang, in threads of their own: each has a deadline, and there are only so many threads.
+
+A thread that hangs in a system call cannot be ended. So whoever waits for it gives it up, what it does too late can be
+taken back, and it ends with the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class _Call(Generic[T]):
+    """What is to be done. It ends in time, or is given up; never both."""
+
+    def __init__(self, act: Callable[[], T], undo: Callable[[], object] | None) -> None:
+        self.future: Future[T] = Future()
+        self._act, self._undo = act, undo
+        self._lock = threading.Lock()
+        self._is_given_up = False
+
+    def give_up(self) -> bool:
+        """Nobody waits any more. Returns False if it has ended meanwhile."""
+        with self._lock:
+            self._is_given_up = not self.future.done()
+            return self._is_given_up
+
+    def carry_out(self) -> None:
+        """Do it, in this thread, unless it was given up before its turn."""
+        if self._is_given_up:
+            return
+        try:
+            found = self._act()
+        except Exception as problem:
+            self._end(self.future.set_exception, problem)
+            return
+        if not self._end(self.future.set_result, found) and self._undo is not None:
+            with suppress(Exception):  # the next start finds what is left
+                self._undo()
+
+    def _end(self, tell: Callable[[Any], None], how: Any) -> bool:
+        """Tell whoever waits how it ended. Returns False if nobody does."""
+        with self._lock:
+            if not self._is_given_up:
+                tell(how)
+            return not self._is_given_up
+
+
+class Threads:
+    """At most `most` threads, which are started when they are needed."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self._name, self._most = name, most
+        self._calls: SimpleQueue[_Call[Any]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._count, self._idle = 0, 0
+
+    def _begin(self, call: _Call[Any]) -> None:
+        with self._lock:
+            is_needed = self._idle == 0 and self._count < self._most
+            self._count += is_needed
+            self._idle -= self._idle > 0
+        self._calls.put(call)
+        if is_needed:
+            threading.Thread(target=self._work, name=self._name, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            self._calls.get().carry_out()
+            with self._lock:
+                self._idle += 1
+
+    def wait(self, seconds: float, act: Callable[[], T]) -> T:
+        """What `act` returns or raises; this thread waits for it. Raises TimeoutError if it takes longer."""
+        call = _Call(act, None)
+        self._begin(call)
+        try:
+            return call.future.result(seconds)
+        except TimeoutError:
+            if call.give_up():
+                raise
+            return call.future.result()
+
+    async def within(self, seconds: float, act: Callable[[], T], undo: Callable[[], object] | None = None) -> T:
+        """The same in an event loop. `undo` is called, in that thread, after an `act` that came to its end too late."""
+        call = _Call(act, undo)
+        self._begin(call)
+        ending = asyncio.wrap_future(call.future)
+        try:
+            await asyncio.wait([ending], timeout=seconds)
+        except asyncio.CancelledError:
+            call.give_up()
+            raise
+        if not ending.done() and call.give_up():
+            raise TimeoutError
+        return await ending
