@@ -32,11 +32,8 @@ from sim.run.snapshots import COMPLETE
 GAP = 0.6  # seconds between two faults, on average
 SHARES = {"kill": 2, "freeze": 2, "sever": 3, "delay": 3, "lose": 2}  # how often a kind is drawn
 SEVERED = (0.1, 0.8)  # seconds until a severed channel is mended
-FROZEN = (
-    0.3,
-    3.0,
-)  # and until a frozen node is thawed: shorter than a heartbeat's gap, and longer than HEARTBEATS wait
-HEARTBEATS = {"heartbeat": 0.1, "missed": 10}  # the gap in seconds
+HEARTBEAT = 0.15  # seconds from one to the next, unless it is asked for: a node that is frozen for 1.2 s is missed
+FROZEN = (0.3, 3.0)  # seconds until a frozen node is thawed
 SLOWEST = 60.0  # milliseconds: the longest delay that is injected
 MOST_LOST = 0.3  # of the frames on a channel
 CALM = 30.0  # seconds that the cluster has at the end until all nodes run, and until nothing is on its way
@@ -145,8 +142,13 @@ def chaos(
     if wanted.folder is not None and (wanted.folder / "logs").exists():
         raise InputError(f"--out: {wanted.folder} has the run of a cluster already; name a new folder")
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-        scenario = _tuned(live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator), wanted.unit)
-        wanted = replace(wanted, scenario=scenario, allows_faults=True, folder=wanted.folder or Path(folder))
+        own = wanted.patience._replace(heartbeat=wanted.patience.heartbeat or HEARTBEAT)
+        patience = own if wanted.has_coordinator else wanted.patience
+        scenario = live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator, patience=patience)
+        scenario = _overlapping(scenario)
+        wanted = replace(
+            wanted, scenario=scenario, patience=patience, allows_faults=True, folder=wanted.folder or Path(folder)
+        )
         with prepared(wanted, say) as supervisor:
             if not supervisor.system.takes_back:
                 title = supervisor.system.scenario.rules.title
@@ -163,12 +165,11 @@ def chaos(
         )  # fmt: skip
 
 
-def _tuned(scenario: Scenario, unit: float) -> Scenario:
-    """The scenario with several snapshots under way at a time, and with heartbeats that are missed soon."""
+def _overlapping(scenario: Scenario) -> Scenario:
+    """The scenario with several snapshots under way at a time, unless it says itself how many."""
     if scenario.coordinator is None:
         return scenario
-    beats = {**HEARTBEATS, "heartbeat": HEARTBEATS["heartbeat"] / unit}
-    return replace(scenario, coordinator={"most_concurrent": MOST_UNDER_WAY, **scenario.coordinator, **beats})
+    return replace(scenario, coordinator={"most_concurrent": MOST_UNDER_WAY, **scenario.coordinator})
 
 
 class _Run:

@@ -17,7 +17,7 @@ from cluster.event_table import write_table
 from cluster.model import FAULT_KINDS, Status
 from cluster.retold import check, retold
 from cluster.starting import PORT, QUEUE, Wanted, delays, of_nodes, seconds, up
-from cluster.system import TCP, TRANSPORTS
+from cluster.system import TCP, TRANSPORTS, Patience
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError, nearest
 from sim.core.workload import WORKLOADS
@@ -90,6 +90,10 @@ def system_options(parser: Parser) -> None:
     parser.add_argument("--unit", default="10ms", metavar="TIME", help=about)
     about = f"a node waits while more messages than this wait to be sent on a channel (default: {QUEUE})"
     parser.add_argument("--queue", type=int, default=QUEUE, metavar="MESSAGES", help=about)
+    about = "a node says so often that it is there; without eight of these it is taken for gone (default: 500ms)"
+    parser.add_argument("--heartbeat", metavar="TIME", help=about)
+    about = "a snapshot that is not complete by then has expired (default: 5s; 1 min with a script)"
+    parser.add_argument("--timeout", metavar="TIME", help=about)
     about = "how nodes talk to each other: tcp, or grpc (cluster/rpc/snapshot.proto); default: tcp"
     parser.add_argument("--transport", default=TCP, choices=TRANSPORTS, help=about)
 
@@ -135,7 +139,16 @@ def wanted_of(arguments: argparse.Namespace) -> Wanted:
     return Wanted(
         scenario_of(arguments), unit=unit, delay=None if arguments.delay is None else delays(arguments.delay),
         has_coordinator=not arguments.no_coordinator, queue=arguments.queue, transport=arguments.transport,
+        patience=Patience(_some_time(arguments.heartbeat, "--heartbeat"), _some_time(arguments.timeout, "--timeout")),
     )  # fmt: skip
+
+
+def _some_time(text: str | None, option: str) -> float | None:
+    """A duration above 0, in seconds (None: none is given)."""
+    found = None if text is None else seconds(text, option)
+    if found == 0:
+        raise InputError(f"{option}: takes some time; write 500ms")
+    return found
 
 
 def _add_up(commands: _Commands) -> None:

@@ -35,7 +35,7 @@ from cluster.registry import Cluster, Registry
 from cluster.retold import SCENARIO
 from cluster.store import Store
 from cluster.supervisor import Supervisor
-from cluster.system import GRPC, TCP, TRANSPORTS, System, live
+from cluster.system import GRPC, TCP, TRANSPORTS, USUAL, Patience, System, live
 from cluster.vault import Vault
 from cluster.write_behind import WriteBehind
 from sim.core.errors import InputError, brief, nearest
@@ -78,6 +78,7 @@ class Wanted:
     host: str = "127.0.0.1"
     port: int = PORT
     token: str | None = None
+    patience: Patience = USUAL
 
 
 def seconds(text: str, where: str) -> float:
@@ -166,7 +167,9 @@ def prepared(wanted: Wanted, say: Callable[[str], None]) -> Iterator[Supervisor]
 
 def _prepared(wanted: Wanted, say: Callable[[str], None], stack: ExitStack) -> Supervisor:
     """The cluster; `stack` closes what it needs."""
-    scenario = live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator)
+    scenario = live(
+        wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator, patience=wanted.patience
+    )  # fmt: skip
     system = System(scenario, wanted.unit, wanted.transport)
     _check_transport(wanted, system)
     if wanted.folder is None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cluster.codec import Codec
 from cluster.frames import Transport
@@ -30,19 +30,39 @@ _FOREVER = 1e9  # time units: longer than any cluster runs
 _TIMEOUT, _TIMEOUT_OF_SCRIPT, _HEARTBEAT, _MISSED = 5.0, 60.0, 0.5, 8
 
 
-def live(scenario: Scenario, unit: float, *, has_coordinator: bool = True) -> Scenario:
+class Patience(NamedTuple):
+    """How long a coordinator waits, in seconds (None: as the scenario says, or as usual).
+
+    A node sends a heartbeat every `heartbeat`; one of which eight are missing is taken for gone. A snapshot that is not
+    complete within `timeout` has expired.
+    """
+
+    heartbeat: float | None = None
+    timeout: float | None = None
+
+
+USUAL = Patience()
+
+
+def live(
+    scenario: Scenario, unit: float, *, has_coordinator: bool = True, patience: Patience = USUAL
+) -> Scenario:  # fmt: skip
     """The scenario as a cluster runs it: with a storage, and where its algorithm allows it a coordinator and recovery.
 
     A time unit takes `unit` seconds. Raises InputError where a part of the scenario has no meaning in processes of an
-    operating system.
+    operating system, and for patience where nobody coordinates.
     """
     _refuse_what_is_not_live(scenario)
     rules = ALGORITHMS[scenario.algorithm].with_options(scenario.algorithm_parameters)
     coordinator, timeout = scenario.coordinator, _TIMEOUT_OF_SCRIPT if scenario.script else _TIMEOUT
+    timeout = patience.timeout or timeout
     if coordinator is None and has_coordinator and rules.allows_coordinator:
         coordinator = {"timeout": timeout / unit, "heartbeat": _HEARTBEAT / unit, "missed": _MISSED}
+    asked = {key: seconds / unit for key, seconds in patience._asdict().items() if seconds is not None}
+    if asked and coordinator is None:
+        raise InputError(f"--{next(iter(asked))}: is told to a coordinator, and this system has none; leave it out")
     if coordinator is not None:
-        coordinator = {**coordinator, "until": _FOREVER}
+        coordinator = {**coordinator, **asked, "until": _FOREVER}
     recovery = RecoveryPlan(on=ON_CRASH) if rules.allows_recovery else None
     own = replace(
         scenario,

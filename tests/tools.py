@@ -7,7 +7,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import combinations, product
 from pathlib import Path
@@ -54,19 +54,27 @@ def _given(value: object, marks: tuple[pytest.MarkDecorator, ...]) -> Any:
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks) if marks else value
 
 
-def pairs(*axes: Iterable[object]) -> list[tuple[Any, ...]]:
-    """Few combinations of a value from each axis, so that any two values of two axes are together in one of them."""
+def pairs(
+    *axes: Iterable[object], first: Iterable[tuple[object, ...]] = (),
+    is_possible: Callable[[tuple[Any, ...]], bool] = lambda own: True,
+) -> list[tuple[Any, ...]]:  # fmt: skip
+    """Few combinations of a value from each axis, so that any two values of two axes are together in one of them.
+
+    `first` begin the list. Two values of which no possible combination has both are together in none.
+    """
     listed = [list(axis) for axis in axes]
-    left = {
-        (one, a, other, b)
-        for (one, first), (other, second) in combinations(enumerate(listed), 2)
-        for a, b in product(range(len(first)), range(len(second)))
+    places = {
+        own: values
+        for own in product(*(range(len(axis)) for axis in listed))
+        if is_possible(values := tuple(axis[place] for axis, place in zip(listed, own, strict=True)))
     }
+    left = {pair for own in places for pair in _pairs_of(own)}
+    wanted = [next(own for own, values in places.items() if values == tuple(one)) for one in first]
     found: list[tuple[Any, ...]] = []
-    while left:
-        places = max(product(*(range(len(axis)) for axis in listed)), key=lambda own: len(_pairs_of(own) & left))
-        left -= _pairs_of(places)
-        found.append(tuple(axis[place] for axis, place in zip(listed, places, strict=True)))
+    while left or wanted:
+        own = wanted.pop(0) if wanted else max(places, key=lambda own: len(_pairs_of(own) & left))
+        left -= _pairs_of(own)
+        found.append(places[own])
     return found
 
 

@@ -27,6 +27,7 @@ from sim.core.errors import InputError
 from sim.core.model import Event
 from sim.run.execution import run
 from tests.cluster.running import said
+from tests.reference.live_books import live_books
 from tests.tools import QUICK_JAVA
 from tests.waiting import apart
 
@@ -96,6 +97,14 @@ def test_the_books_are_exact_and_no_node_remains(run_of: Ran) -> None:
             continue  # it has ended meanwhile
         assert own not in command
         assert not (b"cluster.node" in command and parent == os.getpid())
+
+
+@pytest.mark.slow
+def test_an_independent_reader_of_its_logs_finds_nothing_wrong_either(run_of: Ran) -> None:
+    books = live_books(run_of.folder)
+    assert books.problems == []
+    assert len(books.snapshots) == run_of.report.snapshots["COMPLETED"]
+    assert books.receipts == run_of.report.books.messages
 
 
 @pytest.mark.slow
