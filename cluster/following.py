@@ -7,13 +7,14 @@ little memory. The few lines that tell of snapshots, faults and recoveries are k
 from __future__ import annotations
 
 import json
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cluster.event_log import Entry
+from cluster.holdings import Ledger
+from cluster.log_index import LogIndex
 from cluster.system import System
 from sim.core.model import (
     COMMITTED,
@@ -21,6 +22,7 @@ from sim.core.model import (
     CRASH,
     DECISION,
     DOWN,
+    FROZEN,
     JOIN,
     LEAVE,
     MARKER_SEND,
@@ -29,57 +31,21 @@ from sim.core.model import (
     RECOVERY,
     RESTORE,
     SEND,
+    SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
+    THAWED,
     UP,
 )
 
-MARKS = frozenset({RECORD, SNAPSHOT_COMPLETE, DECISION, COMMITTED, CRASH, RECOVERY, RESTORE, DOWN, UP, JOIN, LEAVE})
+MARKS = frozenset({
+    RECORD, SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED, DECISION, COMMITTED, CRASH, RECOVERY, RESTORE, DOWN, UP, JOIN, LEAVE,
+    FROZEN, THAWED,
+})  # fmt: skip
 SENDS = frozenset({SEND, MARKER_SEND, CONTROL_SEND})
 MOST_MARKS = 20_000  # lines that are kept whole; older ones are forgotten
 MOST_ASKED = 20  # messages of a look that are asked how long they took
-MOST_AT_ONCE = 32_000_000  # bytes of a log that are read in one look
 _MARK_WORDS = tuple(f'"{kind}",'.encode() for kind in sorted(MARKS))
 _RECEIVE_WORD = f'"{RECEIVE}",'.encode()
-
-
-class LogIndex:
-    """The lines of one log, by their number. Times are in time units, as in the log."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.times = array("d")
-        self.sent = array("q")
-        self._begins = array("q")  # where each line begins
-        self._end = 0  # of the last whole line
-
-    @property
-    def size(self) -> int:
-        """The bytes of the whole lines."""
-        return self._end
-
-    def look(self) -> list[bytes]:
-        """Take in the whole lines that have come since the last look."""
-        with self._path.open("rb") as file:
-            file.seek(self._end)
-            content = file.read(MOST_AT_ONCE)
-        lines = content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
-        for line in lines:
-            time = float(line.split(b",", 2)[1])
-            self.times.append(max(time, self.times[-1] if self.times else time))  # a clock may be set back
-            self.sent.append(int(line[line.rfind(b",") + 1 : -2]))
-            self._begins.append(self._end)
-            self._end += len(line)
-        return lines
-
-    def read(self, first: int, last: int) -> list[Entry]:
-        """The lines `first` to `last` - 1."""
-        if first >= last:
-            return []
-        end = self._begins[last] if last < len(self._begins) else self._end
-        with self._path.open("rb") as file:
-            file.seek(self._begins[first])
-            content = file.read(end - self._begins[first])
-        return [Entry(*json.loads(line)) for line in content.splitlines()]
 
 
 class Follower:
@@ -87,7 +53,7 @@ class Follower:
 
     `receipts` counts the messages received in each second of the run, and `latencies` holds how long some of them took,
     in seconds. `marks` are the lines that tell of snapshots, faults and recoveries, in the order in which they were
-    read.
+    read. `ledger` says what is held at any moment.
     """
 
     def __init__(self, folder: Path, system: System) -> None:
@@ -97,6 +63,7 @@ class Follower:
         self.marks: deque[Entry] = deque(maxlen=MOST_MARKS)
         self.receipts: Counter[int] = Counter()
         self.latencies: dict[int, list[float]] = {}
+        self.ledger = Ledger(system, self.logs)
 
     @property
     def size(self) -> int:
@@ -137,6 +104,11 @@ class Follower:
                 took = (entry.time - send.time) * self.unit
                 self.latencies.setdefault(int(entry.time * self.unit), []).append(took)
 
+    def heard(self, process: str) -> float:
+        """The time of the last line of a process, in seconds since the cluster began."""
+        log = self.logs.get(self.system.processes.index(process))
+        return log.times[-1] * self.unit if log is not None and log.times else 0.0
+
     def sending(self, message: int) -> Entry | None:
         """The line that sent a message (None: it has not been read). Ids say who sent it (cluster/site.py)."""
         names = len(self.system.names)
@@ -144,7 +116,7 @@ class Follower:
         number = message // names + 1
         if log is None:
             return None
-        at = bisect_left(log.sent, number)
+        at = log.line_of(number)
         return log.read(at, at + 1)[0] if at < len(log.sent) else None
 
     def most_recent(self, begin: float, end: float, most: int) -> float:

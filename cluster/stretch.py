@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cluster.event_log import Entry
@@ -23,6 +24,7 @@ from sim.core.model import (
     CRASH,
     DECISION,
     DOWN,
+    FROZEN,
     INTERNAL,
     JOIN,
     LEAVE,
@@ -35,6 +37,7 @@ from sim.core.model import (
     RESTORE,
     SEND,
     SNAPSHOT_COMPLETE,
+    THAWED,
     TIMER,
     UP,
     label_of,
@@ -45,34 +48,55 @@ MOST_LINES = 6_000  # that are read for a stretch; a longer one begins later
 MOST_MESSAGES = 90  # that are drawn, beside those that a snapshot has recorded
 _PROCESS, _INDEX, _KIND, _CHANNEL, _PEER, _MESSAGE, _LABEL, _BODY, _SNAPSHOT = range(9)
 _TALK = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED})  # of services and with them
+_ENDS = {RESTORE: (CRASH, FROZEN), THAWED: (FROZEN,), CRASH: (FROZEN,), LEAVE: (FROZEN,), UP: (DOWN,), JOIN: (LEAVE,)}
 _NEEDS_SEND = frozenset({RECEIVE, MARKER_RECEIVE, CONTROL_RECEIVE, RECORDED, PUT_BACK})
 
 Row = list[Any]
 
 
 class Stretch(NamedTuple):
-    """From `begin` to `end`, in seconds since the cluster began. One of `every` messages is in the execution."""
+    """From `begin` to `end`, in seconds since the cluster began. One of `every` messages is in the execution.
+
+    `unsent` receipts are not in it, since no log says how their messages were sent.
+    """
 
     begin: float
     end: float
     every: int
     execution: Execution
+    unsent: int
 
 
-def stretch(follower: Follower, begin: float, end: float, *, with_services: bool, whole: bool = False) -> Stretch:
+def stretch(
+    follower: Follower, begin: float, end: float, *, with_services: bool, whole: bool = False,
+    still: Mapping[str, float] = MappingProxyType({}), most: int | None = None,
+) -> Stretch:  # fmt: skip
     """The run from `begin` to `end`, in seconds.
 
-    `with_services`: with what services and processes tell each other. `whole`: every message is in it, and its events
-    have no names but those that the processes gave them.
+    `still`: the processes that stand still now, and since when; their logs say so only when they go on.
+    `most`: lines that are read (None: MOST_LINES).
+    `with_services`: with what services and processes tell each other. `whole`: every message is in it, those too that
+    are on their way all the time, and its events have no names but those that the processes gave them.
     """
-    begin = follower.most_recent(begin, end, MOST_LINES)
+    begin = follower.most_recent(begin, end, most or MOST_LINES)
     entries = follower.entries(begin, end)
     every = 1 if whole else _share(entries)
     kept = _recorded(entries)
     drawn = [_thinned(entry, every, kept, with_services=with_services) for entry in entries]
+    frozen = [_freezes(follower, name, since) for name, since in still.items() if since < end]
     known = [*_from_before(follower, begin, entries), *(entry for entry in drawn if entry.rows)]
-    known = [*_sends_before(follower, known), *known]
-    return Stretch(begin, end, every, _execution(follower, known, named=not whole))
+    known = sorted([*known, *frozen], key=lambda entry: entry.time) if frozen else known
+    on_the_way = (
+        {number for own in follower.ledger.before(begin).channels.values() for number in own} if whole else set()
+    )
+    known = [*_sends_before(follower, known, on_the_way), *known]
+    return Stretch(begin, end, every, *_execution(follower, known, named=not whole))
+
+
+def _freezes(follower: Follower, process: str, since: float) -> Entry:
+    """The line that a log will have when a process goes on that stands still."""
+    row = [process, None, FROZEN, None, None, None, None, None, None]
+    return Entry(0, since / follower.unit, follower.system.names.index(process), [FROZEN], [row], 0, 0)
 
 
 def _share(entries: Iterable[Entry]) -> int:
@@ -118,18 +142,18 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
             own = entry._replace(rows=[row])
             if kind in (RECORD, SNAPSHOT_COMPLETE) and row[_SNAPSHOT] in told:
                 found[kind, about, row[_SNAPSHOT]] = own
-            elif kind in (CRASH, DOWN, LEAVE):
+            for begun in _ENDS.get(kind, ()):
+                found.pop((begun, about), None)
+            if kind in (CRASH, DOWN, LEAVE, FROZEN):
                 found[kind, about] = own
-            elif kind in (RESTORE, UP, JOIN):
-                found.pop(({RESTORE: CRASH, UP: DOWN, JOIN: LEAVE}[kind], about), None)
     return sorted(found.values(), key=lambda entry: (entry.clock, entry.actor))
 
 
-def _sends_before(follower: Follower, entries: Sequence[Entry]) -> list[Entry]:
-    """The lines of the sends that lie before all `entries`, of messages that these tell of."""
+def _sends_before(follower: Follower, entries: Sequence[Entry], others: set[int]) -> list[Entry]:
+    """The lines of the sends that lie before all `entries`, of messages that these tell of, and of others."""
     rows = [row for entry in entries for row in entry.rows]
     sent = {row[_MESSAGE] for row in rows if row[_KIND] in SENDS}
-    missing = {row[_MESSAGE] for row in rows if row[_KIND] in _NEEDS_SEND} - sent - {None}
+    missing = ({row[_MESSAGE] for row in rows if row[_KIND] in _NEEDS_SEND} | others) - sent - {None}
     found = []
     for number in sorted(missing):
         entry = follower.sending(number)
@@ -139,13 +163,13 @@ def _sends_before(follower: Follower, entries: Sequence[Entry]) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.clock, entry.actor))
 
 
-def _execution(follower: Follower, entries: Sequence[Entry], *, named: bool) -> Execution:
-    """The lines as an execution, with times in seconds."""
+def _execution(follower: Follower, entries: Sequence[Entry], *, named: bool) -> tuple[Execution, int]:
+    """The lines as an execution, with times in seconds; and how many receipts it lacks."""
     scenario, engine = follower.system.scenario, follower.system.engine
     log = Log()
     numbers = _numbers(entries)
     ids: dict[int, int] = {}
-    now = 0.0
+    now, unsent = 0.0, 0
     for entry in entries:
         rows = [own for row in entry.rows for own in _renumbered(row, numbers, ids, named=named)]
         if rows:
@@ -154,7 +178,8 @@ def _execution(follower: Follower, entries: Sequence[Entry], *, named: bool) -> 
                 log.rows += row
             log.ends.append(len(log.rows))
             log.times.append(now)
-    return Execution(scenario, engine, log, {}, {}, engine.initial())
+        unsent += sum(row[_KIND] == RECEIVE and row[_MESSAGE] not in ids for row in entry.rows)
+    return Execution(scenario, engine, log, {}, {}, engine.initial()), unsent
 
 
 def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:

@@ -157,6 +157,11 @@ class System:
         return [self.engine.control_channel(source, self.engine.nodes[target]) for source, target in pairs]
 
     @cached_property
+    def channel_named(self) -> dict[str, Channel]:
+        """The channels between processes, by name."""
+        return {channel.name: channel for channel in self.engine.channels}
+
+    @cached_property
     def channel_of(self) -> dict[int, Channel]:
         """All channels by number, those for control messages included."""
         return {channel.number: channel for channel in (*self.engine.channels, *self.control_channels)}

@@ -13,6 +13,7 @@ from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
 from diagrams.elements import Cut, Span
 from diagrams.labels import Spot
+from diagrams.lettering import width_of
 from diagrams.scene import Scene
 from sim.core.model import APP
 
@@ -23,6 +24,7 @@ MOST_CROSSES = 12  # on messages that speak against a cut
 OUTER, INNER = 13.0, 9.0  # pixels: how wide a double line is, and its inside
 OFF_DOUBLE = 0.014  # of the time on show: how far before a double line its name is
 NAME_SIZE = 16  # of the letters at the end of a cut
+LEFT_OR_RIGHT = ("right", "left")
 FILL: Trace = {"fill": "toself", "mode": "none"}
 
 
@@ -117,18 +119,10 @@ def tints(canvas: Canvas) -> None:
             canvas.add([future], show, "future", fillcolor="@line/0.09", meta=outline, **FILL)
             back = [other.step for other in canvas.scene.back_to if other.snapshot == cut.snapshot]
             named: list[Span] = [(cut.known or 0, min(back, default=cut.gone))]
-            spots, words = zip(*names(canvas.scene, canvas.down, cut, line), strict=True)
-            points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
-            write(
-                canvas,
-                points,
-                [f"<i>{word}</i>" for word in words],
-                sides,
-                "@ink",
-                NAME_SIZE,
-                named * len(points),
-                meta=meta,
-            )
+            found = names(canvas, cut, line)
+            points, sides = [spot.at for spot, _ in found], [spot.side for spot, _ in found]
+            texts = [f"<i>{word}</i>" for _, word in found]
+            write(canvas, points, texts, sides, "@ink", NAME_SIZE, named * len(points), meta=meta)
 
 
 def shown_past(canvas: Canvas) -> None:
@@ -203,22 +197,37 @@ def _past(canvas: Canvas, line: Sequence[Point]) -> list[Point]:
     return [(line[0][0], low), *line, (line[-1][0], low)]
 
 
-def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, str]]:
+def names(canvas: Canvas, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, str]]:
     """The names at the end of a snapshot's cut: of its two sides; with several snapshots its own on the past's.
 
-    A recovery line has its own name in any case.
+    A recovery line has its own name in any case. At an edge of the plot, a side that has no room has no name, and the
+    cut's own is on the other side.
     """
+    scene, down = canvas.scene, canvas.down
     low, high = scene.extent
+    size = canvas.letters(NAME_SIZE)
+
+    def takes(name: str) -> float:
+        """The time that a name at the end of a cut covers."""
+        share = size / canvas.room.height if down else width_of(name, size) / canvas.room.width
+        return share * (high - low)
+
     lane, position = line[-1]
     if len(scene.snapshots) > 1 or cut.name != cut.snapshot:
         is_double = any(own.snapshot == cut.snapshot for own in scene.back_to)
-        return [(Spot((lane, position - (high - low) * OFF_DOUBLE * is_double), "top left"), cut.name)]
+        off = (high - low) * OFF_DOUBLE * is_double
+        has_room = down or position - off - takes(cut.name) >= low
+        return [
+            (Spot((lane, position - off if has_room else position + off), f"top {LEFT_OR_RIGHT[has_room]}"), cut.name)
+        ]
     room = (high - low) * 0.035
     sides = ("middle left", "middle left") if down else ("top left", "top right")
-    return [
-        (Spot((lane, position - room), sides[0]), "past"),
-        (Spot((lane, position + room), sides[1]), "future"),
-    ]
+    found = []
+    if position - room - takes("past") >= low:
+        found.append((Spot((lane, position - room), sides[0]), "past"))
+    if position + room + takes("future") <= high:
+        found.append((Spot((lane, position + room), sides[1]), "future"))
+    return found
 
 
 def cuts(canvas: Canvas) -> None:
@@ -237,6 +246,6 @@ def cuts(canvas: Canvas) -> None:
         show = [(cut.known or 0, cut.gone)]
         canvas.add([line], show, "cut", mode="lines", line=look, meta=own)
         if len(canvas.scene.snapshots) > 1:
-            ((spot, name),) = names(canvas.scene, canvas.down, cut, line)
+            ((spot, name),) = names(canvas, cut, line)
             text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
             write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=meta)

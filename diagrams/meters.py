@@ -42,8 +42,7 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
     of none); `messages` the amount in each application message by its id: of those that no recovery takes back.
     """
     workload = execution.engine.workload
-    held = [workload.measure(workload.initial(name)) for name in execution.engine.processes]
-    goods = list(dict.fromkeys(good for weight in held for good in weight))
+    goods = workload.total()
     if not goods:
         return []
     states = states_at_cuts(execution)
@@ -59,12 +58,12 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
     return [
         {
             "unit": good,
-            "total": sum(own.get(good, 0) for own in held),
+            "total": total,
             "processes": [[weight.get(good, 0) for weight in own] for own in local],
             "faults": [None if own is None else own.get(good, 0) for own in faults],
             "messages": {message: body.get(good, 0) for message, body in bodies.items()},
         }
-        for good in goods
+        for good, total in goods.items()
     ]
 
 

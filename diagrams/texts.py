@@ -69,7 +69,7 @@ def obstacles(canvas: Canvas) -> Labels:
         if positions:
             line = curve(positions, COARSE)
             labels.avoid_line(line, 1)
-            for spot, name in names(scene, canvas.down, cut, line):
+            for spot, name in names(canvas, cut, line):
                 labels.avoid_text(f"{BLANKS}{name}", canvas.letters(NAME_SIZE), spot)
     for back in scene.back_to:
         for part in parts_of(scene, back.positions):

@@ -16,7 +16,6 @@ from views.every_run_words import (
     together,
     total_of,
     ways,
-    whole,
 )
 from views.exploring import Result, key_of
 from views.page_words import sentence
@@ -29,7 +28,7 @@ def snapshots_table(found: Result) -> str:
     """The different snapshots: how many runs lead to each, what it recorded, and whether that adds up."""
     listed, workload = found.recorded[:MOST_LISTED], found.scenario.engine().workload
     processes = found.scenario.processes if any(any(states_in_words(own, workload).values()) for own in listed) else ()
-    first = whole(workload, found.scenario)
+    first = workload.total()
     heads = ["Ways", "Snapshot", *processes, "Channels", *(["Sum"] if first else ())]
     totals = _totals(found)
     rows = []
@@ -55,7 +54,7 @@ def about_snapshots(found: Result) -> str:
         told = [f"The different snapshots{so_far}. Ways to them are not counted: they differ in length."]
     if any(is_of_this_run(found, own) for own in found.recorded):
         told.append("“Of this run”: the one that the run takes when time decides.")
-    if takes_away(found) and whole(found.scenario.engine().workload, found.scenario):
+    if takes_away(found) and found.scenario.engine().workload.total():
         twice = ", or there twice" if found.has_crashes else ""
         told.append(f"What {takes_away(found)} has taken is missing in a sum{twice}.")
     if len(found.recorded) > MOST_LISTED:

@@ -111,12 +111,7 @@ def checks_of(scenario: Scenario) -> list[str]:
     """The checks that were made, in their order."""
     engine = scenario.engine()
     made = ["completion", *(check for check in CHECKS if check in engine.algorithm.checks and check != "completion")]
-    return [check for check in made if check != "conservation" or whole(engine.workload, scenario)]
-
-
-def whole(workload: Workload, scenario: Scenario) -> Counter[str]:
-    """How much there is of each conserved good at first (empty: the workload conserves nothing)."""
-    return sum((Counter(workload.measure(workload.initial(own))) for own in scenario.processes), Counter[str]())
+    return [check for check in made if check != "conservation" or engine.workload.total()]
 
 
 def ways(own: Snapshot, total: int | None) -> str:

@@ -71,8 +71,8 @@ class LivePage:
             run.client.trigger(_text(wish, "node") or None)
         elif what == "restore":
             run.client.restore()
-        elif what == "kill":
-            run.client.inject("kill", node_id=_text(wish, "node"))
+        elif what in ("kill", "freeze", "thaw"):
+            run.client.inject(what, node_id=_text(wish, "node"))
         elif what in ("sever", "mend"):
             channels = wish.get("channels")
             names = [name for name in channels if isinstance(name, str)] if isinstance(channels, list) else []

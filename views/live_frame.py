@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, NamedTuple
@@ -20,23 +21,28 @@ from cluster.stretch import Stretch, stretch
 from diagrams.arrangement import Arrangement
 from diagrams.live_signs import live_signs
 from diagrams.scene import Scene, compose
-from diagrams.spacetime import figure
-from sim.core.model import COMMITTED, CRASH, DOWN, RECOVERY
+from diagrams.spacetime import NAME_SIZE, figure
+from sim.core.model import COMMITTED, CRASH, DOWN, FROZEN, RECOVERY
 from sim.document.scenario import ORIENTATIONS
+from views.live_amounts import amounts
 from views.live_runs import LiveRun
 from views.live_turns import Turns
-from views.live_words import Mark, said, short_name
+from views.live_words import Mark, said, short_name, state_said
 
 WIDTHS = (2, 5, 10, 20, 60)  # seconds that a diagram shows
 FRAME_S = 0.45
 OLD_S = 2.0  # a frame that is older is waited for
 SETTLED_S = 2.0  # after which nothing comes to a diagram of the past: who sent it has written it down
 MOST_FOLLOWING, MOST_WAITING = 30, 8  # who wait at once for a frame that follows, and for one of the past
+RUNS, STILL = "RUNNING", "FROZEN"  # statuses of a node
+AMOUNT_SIZE = 0.75  # of the letters, in those of the name
+STILL_BEATS = 3  # heartbeats after which a process stands still that has written nothing
 KEPT = 40  # frames, and as many diagrams of the past
 FIRST_S = 10  # seconds that are on show before the cluster has run so long
 CHARTED_S = 60  # seconds that the charts show
 LISTED = 12  # snapshots
-MOST_SIGNS = 400  # on the line of the whole run
+SIGNED = (COMMITTED, CRASH, FROZEN, RECOVERY, DOWN)  # on the line of the whole run
+MOST_SIGNS = 400
 
 
 @dataclass(frozen=True)
@@ -112,8 +118,10 @@ class Frames:
         with run.lock:
             is_settled = place.end is not None and (run.is_over or place.end < run.now - SETTLED_S)
             end = run.now if place.end is None else min(place.end, run.now)
-            own = stretch(follower, max(0.0, end - place.width), end, with_services=place.with_services)
-        text = _written(drawn(own, place))
+            still = still_since(run, follower)
+            own = stretch(follower, max(0.0, end - place.width), end, with_services=place.with_services, still=still)
+            held = follower.ledger.at(end)
+        text = _written(drawn(own, place, amounts(own, held)))
         if is_settled:
             with self._lock:
                 _keep(self._diagrams, place, text)
@@ -151,10 +159,11 @@ def about(run: LiveRun, place: Place) -> dict[str, Any]:
     """The cluster now, as JSON; and what has happened last before the end of the diagram."""
     follower = run.follower
     marks = [] if follower is None else _all_marks(run, follower)
+    still = {} if follower is None else still_since(run, follower)
     ended = {row[0]: round(at, 1) for at, row in marks if row[2] == CRASH}
     told = {
         "run": run.id, "state": run.state, "problem": run.problem, "now": round(run.now, 2), "epoch": run.epoch,
-        "nodes": [_node(run, node, ended) for node in run.nodes],
+        "nodes": [_node(run, node, ended, still) for node in run.nodes],
         "snapshots": [_snapshot(run, own) for own in run.snapshots[:LISTED]],
         "taken": len(run.snapshots),
     }  # fmt: skip
@@ -164,16 +173,44 @@ def about(run: LiveRun, place: Place) -> dict[str, Any]:
         told |= _charts(follower, run.now)
     told |= {"messages": follower.receipts.total(), "marks": _marks(marks)}
     end = run.now if place.end is None else min(place.end, run.now)
-    return told | {"said": follower.system.in_seconds(said(marks, end, end - place.width))}
+    names = follower.system.processes
+    return told | {
+        "is": state_said(marks, end, names, still),
+        "said": follower.system.in_seconds(said(marks, end, end - place.width)),
+    }
 
 
-def drawn(own: Stretch, place: Place) -> dict[str, Any]:
-    """The diagram of a stretch, with what the browser needs to draw it (assets/explore/diagram/diagram.js)."""
+def still_since(run: LiveRun, follower: Follower) -> dict[str, float]:
+    """The processes that stand still now, and when each was heard last, in seconds since the cluster began.
+
+    With heartbeats every process writes something all the time. So does one stand still that is said to run, and has
+    written nothing while others went on.
+    """
+    coordinator = follower.system.scenario.coordinator or {}
+    patience = STILL_BEATS * coordinator.get("heartbeat", math.inf) * follower.unit
+    now, found = follower.now, {}
+    for node in () if run.is_over else run.nodes:
+        name = node["node_id"]
+        heard = follower.heard(name)
+        if node["status"] == STILL or (node["status"] == RUNS and now - heard > patience):
+            found[name] = heard
+    return found
+
+
+def drawn(own: Stretch, place: Place, held: Mapping[str, Any]) -> dict[str, Any]:
+    """The diagram of a stretch, with what the browser needs to draw it (assets/explore/diagram/diagram.js).
+
+    `held`: what is conserved, and where (views/live_amounts.py).
+    """
     scene = scene_of(own, place)
     layout = scene.layout
+    picture = figure(scene, place.orientation, live=True)
+    if held:
+        _write_amounts(picture, [held["amounts"]["each"].get(scene.lanes[lane]) for lane in layout.shown])
     return {
+        **held,
         "begin": round(own.begin, 3), "end": round(own.end, 3), "every": own.every,
-        "figure": figure(scene, place.orientation, live=True),
+        "figure": picture,
         "signs": live_signs(scene, with_services=place.with_services),
         "lanes": list(scene.lanes), "processes": list(scene.processes), "last": scene.last,
         "arrangement": {
@@ -181,6 +218,19 @@ def drawn(own: Stretch, place: Place) -> dict[str, Any]:
             "places": [layout.place(layout.seam(lane)) for lane in range(len(scene.lanes))],
         },
     }  # fmt: skip
+
+
+def _write_amounts(picture: dict[str, Any], amounts: Sequence[str | None]) -> None:
+    """Write below the name of each process what it holds."""
+    layout = picture["layout"]
+    lanes = layout["xaxis"] if "ticktext" in layout["xaxis"] else layout["yaxis"]
+    for texts in (layout["meta"]["names"], lanes["ticktext"]):
+        texts[:] = [
+            f'{text}<br><span style="font-size:{AMOUNT_SIZE}em">{amount}</span>' if text and amount else text
+            for text, amount in zip(texts, amounts, strict=True)
+        ]
+    if lanes is layout["xaxis"]:
+        layout["margin"]["t"] += NAME_SIZE
 
 
 def scene_of(own: Stretch, place: Place) -> Scene:
@@ -196,10 +246,12 @@ def _all_marks(run: LiveRun, follower: Follower) -> list[Mark]:
         return [(entry.time * follower.unit, row) for entry in follower.marks for row in entry.rows]
 
 
-def _node(run: LiveRun, node: Mapping[str, Any], ended: Mapping[str, float]) -> dict[str, Any]:
+def _node(
+    run: LiveRun, node: Mapping[str, Any], ended: Mapping[str, float], still: Mapping[str, float]
+) -> dict[str, Any]:
     """A node, with the time in seconds at which it has ended last (None: never)."""
     name = node["node_id"]
-    status = "ENDED" if run.is_over else node["status"]
+    status = "ENDED" if run.is_over else STILL if name in still else node["status"]
     return {"name": name, "status": status, "epoch": node["epoch"], "ended": ended.get(name)}
 
 
@@ -233,6 +285,9 @@ def _charts(follower: Follower, now: float) -> dict[str, Any]:
 
 
 def _marks(marks: Iterable[Mark]) -> list[list[Any]]:
-    """The signs on the line of the whole run: snapshots, faults and recoveries, each with its time and its kind."""
-    found = [[round(at, 2), row[2]] for at, row in marks if row[2] in (COMMITTED, CRASH, RECOVERY, DOWN)]
+    """The signs on the line of the whole run: snapshots, faults and recoveries.
+
+    Each has its time, its kind, and the snapshot that is complete (None: none).
+    """
+    found = [[round(at, 2), row[2], row[8] if row[2] == COMMITTED else None] for at, row in marks if row[2] in SIGNED]
     return found[-MOST_SIGNS:]

@@ -1,5 +1,7 @@
 """The frames of the live cluster: `/live/frames/{id}?end=&width=&orientation=&services=`, asked for by every browser.
 
+What a snapshot has recorded: `/live/frames/{id}/{snapshot}`.
+
 Whoever may open the page may watch. A browser that has a frame already sends its mark, and is told that it is new.
 """
 
@@ -8,20 +10,24 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from sim.core.errors import InputError
 from views.addresses import below_base
 from views.live_frame import Frames, read_place
+from views.live_record import record
 from views.live_runs import LIVE, LiveRun
+from views.page_words import sentence
 
+GONE = "This cluster is not there any more; reload the page."
 _FRAMES: WeakKeyDictionary[LiveRun, Frames] = WeakKeyDictionary()
 
 
 def _serve(request: Request) -> Response:
     run = LIVE.find(request.path_params["run"])
     if run is None:
-        return PlainTextResponse("This cluster is not there any more; reload the page.", 404)
+        return PlainTextResponse(GONE, 404)
     frame = _FRAMES.setdefault(run, Frames(run)).frame(read_place(request.query_params))
     if frame is None:
         return PlainTextResponse("Many look at this cluster; your turn comes in a few seconds.", 503)
@@ -31,5 +37,15 @@ def _serve(request: Request) -> Response:
     return Response(frame.content, media_type="application/json", headers=headers)
 
 
+def _serve_record(request: Request) -> Response:
+    run = LIVE.find(request.path_params["run"])
+    if run is None:
+        return PlainTextResponse(GONE, 404)
+    try:
+        return JSONResponse(record(run, request.path_params["snapshot"]), headers={"Cache-Control": "no-store"})
+    except InputError as problem:
+        return PlainTextResponse(sentence(str(problem)), 404)
+
+
 URL = below_base("/live/frames")
-ROUTES = [Route(f"{URL}/{{run}}", _serve)]
+ROUTES = [Route(f"{URL}/{{run}}", _serve), Route(f"{URL}/{{run}}/{{snapshot}}", _serve_record)]

@@ -1,6 +1,5 @@
 /* The hub of the page Live: a window that follows a cluster, or looks back, and the buttons that act on the cluster. */
 
-import { Diagram } from "../explore/diagram/diagram.js";
 import { showSigns, signsInFull } from "../explore/diagram/signs.js";
 import { enlarge, magnification, painted, schemeOf } from "../explore/page/colours.js";
 import { Dialog } from "../explore/page/dialog.js";
@@ -10,7 +9,9 @@ import { Presented } from "../explore/page/presented.js";
 import { Outbox } from "../explore/run/outbox.js";
 import { Charts } from "./charts.js";
 import { Frames } from "./frames.js";
+import { LiveDiagram } from "./live_diagram.js";
 import { Panel } from "./panel.js";
+import { Record } from "./record.js";
 
 const NARROW = 480; // pixels: in a narrower room time runs down
 const USUAL_WIDTH = 10; // seconds
@@ -18,7 +19,7 @@ const OVER = { ended: "The cluster has ended.", failed: "" };
 const ABOUT =
   "Each line is a process, and time runs along it. A cut says for each process which events are in it. It is consistent " +
   "if no message is received inside that is sent outside. A snapshot records the states at such a cut, and the messages on their way over it.";
-const MARKS = { committed: "a snapshot is complete", crash: "a process has ended", recovery: "everybody goes back", down: "a channel is severed" };
+const MARKS = { crash: "a process has ended", recovery: "everybody goes back", down: "a channel is severed", frozen: "a process stands still" };
 const NO_EVENTS = { within: () => [], lane: [] }; // nothing in the diagram is asked about: Explore does that
 
 /** To the diagram it is what an explorer is: `root`, `closed`, `transport`, `notify` and `pick`. */
@@ -31,6 +32,8 @@ export class LiveCluster {
     this.width = USUAL_WIDTH;
     const find = (what) => root.querySelector(what);
     this.said = find(".cc-live-said");
+    this.last = find(".cc-live-last");
+    this.amounts = find(".cc-live-amounts");
     this.time = find(".cc-live-time");
     this.marks = find(".cc-live-marks");
     this.position = find(".cc-live-position");
@@ -39,11 +42,12 @@ export class LiveCluster {
     this.notice = find(".cc-notice");
     this.buttons = Object.fromEntries([...root.querySelectorAll("[data-wish]")].map((button) => [button.dataset.wish, button]));
     this.transport = { moveBy: (steps) => this.moveBy(steps) };
-    this.diagram = new Diagram(this);
-    this.panel = new Panel(root, (wish) => this.submit(wish));
+    this.diagram = new LiveDiagram(this);
+    this.panel = new Panel(root, (wish) => this.submit(wish), (snapshot) => this.record.open(snapshot));
     this.charts = new Charts(root);
     this.signs = el("div", {});
     this.dialog = new Dialog(this, "What the diagram shows", el("p", {}, ABOUT), this.signs);
+    this.record = new Record(this);
     this.presenter = new Presented(this, () => this.redraw());
     this.frames = new Frames(() => this.address(), (frame) => this.take(frame), (problem) => this.lost(problem), this.closed);
     this.listen();
@@ -69,7 +73,10 @@ export class LiveCluster {
     this.time.addEventListener("input", () => this.lookBack(Number(this.time.value)));
     this.widths.addEventListener("change", () => this.show(() => (this.width = Number(this.widths.value))));
     this.notice.querySelector(".cc-notice-close").addEventListener("click", () => (this.notice.hidden = true));
+    this.marks.addEventListener("click", ({ target }) => target.dataset.snapshot && this.record.open(target.dataset.snapshot));
     document.addEventListener("keydown", (event) => this.key(event), { signal });
+    // The button that the pointer has pressed lets the focus go: Space is for Pause then. By keys it keeps the focus.
+    this.root.addEventListener("click", ({ detail, target }) => detail > 0 && target.closest("button")?.blur(), true);
     document.addEventListener("pointerdown", (event) => this.menu.contains(event.target) || (this.menu.hidden = true), { capture: true, signal });
     window.addEventListener("resize", () => this.resized(), { signal });
   }
@@ -133,6 +140,11 @@ export class LiveCluster {
     return `${this.data.frames_url}/${this.data.run}?${place}`;
   }
 
+  /** The address of what a snapshot has recorded. */
+  recordOf(snapshot) {
+    return `${this.data.frames_url}/${this.data.run}/${encodeURIComponent(snapshot)}`;
+  }
+
   /** Show another place at once. */
   show(change) {
     change();
@@ -167,6 +179,7 @@ export class LiveCluster {
     const isNew = frame.state !== this.frame?.state;
     this.frame = frame;
     this.draw(frame);
+    this.record.refresh();
     if (isNew) this.showActs();
   }
 
@@ -179,6 +192,8 @@ export class LiveCluster {
     if (frame.seconds) this.charts.show(frame, this.palette);
     this.showWay();
     setText(this.said, this.sentence(frame));
+    setText(this.last, frame.said ?? "");
+    this.showAmounts(frame.amounts);
     this.root.dataset.state = frame.state;
     this.root.dataset.ready = "true";
   }
@@ -199,11 +214,20 @@ export class LiveCluster {
     this.dialog.open();
   }
 
-  sentence({ state, problem, said, now, end }) {
+  /** The sums of what is conserved; a workload that conserves nothing has no room for them. */
+  showAmounts(amounts) {
+    this.amounts.hidden = !amounts;
+    if (!amounts) return;
+    const [sum, recorded] = this.amounts.children;
+    setText(sum, amounts.sum);
+    setText(recorded, amounts.recorded);
+  }
+
+  /** How the system is now, or was at the end of the diagram. */
+  sentence({ state, problem, is, end }) {
     if (state === "starting") return "The processes are starting …";
-    if (state !== "running" && this.end === null) return problem || OVER[state] || said;
-    if (said) return said;
-    return end < 1 || now < 1 ? "The cluster has begun." : "The processes send each other messages. Take a snapshot, or kill one.";
+    if (this.end !== null && end !== undefined) return `At ${end.toFixed(1)} s: ${is}`;
+    return state === "running" ? is : problem || OVER[state] || is;
   }
 
   showWay() {
@@ -220,7 +244,10 @@ export class LiveCluster {
     const every = frame.every > 1 ? `, 1 of ${frame.every} messages drawn` : "";
     setText(this.position, `${end.toFixed(1)} s of ${frame.now.toFixed(1)} s${every}`);
     const place = (at) => `${((at / Math.max(frame.now, 0.1)) * 100).toFixed(2)}%`;
-    refill(this.marks, JSON.stringify([frame.marks?.length, frame.now]), () => (frame.marks ?? []).map(([at, kind]) => el("i", { "data-kind": kind, title: `At ${at.toFixed(1)} s: ${MARKS[kind]}`, style: `left: ${place(at)}` })));
+    refill(this.marks, JSON.stringify([frame.marks?.length, frame.now]), () => (frame.marks ?? []).map(([at, kind, snapshot]) => {
+      const what = snapshot ? `${snapshot} is complete: show what it recorded` : MARKS[kind];
+      return el("i", { "data-kind": kind, "data-snapshot": snapshot, title: `At ${at.toFixed(1)} s: ${what}`, style: `left: ${place(at)}` });
+    }));
   }
 
   /** Which buttons there are: those of a cluster that runs, for who may act on it. */
@@ -250,15 +277,18 @@ export class LiveCluster {
     this.frames.soon();
   }
 
-  /** A click on the line of a process: what can be done to it. */
-  pick({ kind, lane, clientX, clientY }) {
+  /** A click on a cut: what its snapshot recorded. On the line of a process: what can be done to it. */
+  pick({ kind, lane, snapshot, clientX, clientY }) {
+    if (kind === "cut") this.record.open(snapshot);
     const name = kind === "line" ? this.frame?.processes[lane] : null;
     if (!name || !this.data.may_act || this.frame.state !== "running") return;
     const others = this.frame.processes.filter((other) => other !== name);
     const item = (words, wish) => el("button", { type: "button", role: "menuitem", onclick: () => this.submit(wish) }, words);
+    const still = this.frame.nodes.some((node) => node.name === name && node.status === "FROZEN");
     this.menu.replaceChildren(
       item(`Snapshot from ${name}`, { do: "snapshot", node: name }),
       item(`Kill ${name}`, { do: "kill", node: name }),
+      still ? item(`Thaw ${name}`, { do: "thaw", node: name }) : item(`Freeze ${name}`, { do: "freeze", node: name }),
       item(`Sever all channels to ${name}`, { do: "sever", channels: others.map((other) => `${other}->${name}`) }),
       item(`Mend all channels to ${name}`, { do: "mend", channels: others.map((other) => `${other}->${name}`) }),
     );

@@ -7,6 +7,7 @@ process and on draws of (seed, process, turn).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
@@ -45,6 +46,12 @@ class Workload(Parametrised):
         """Parameters that give about `events` application events without a script (empty: there are none)."""
         return {}
 
+    @classmethod
+    def quiet(cls, processes: int) -> dict[str, Any]:
+        """Parameters with which no process takes turns: those by which `busy` gives many events, as zero."""
+        few, many = cls.busy(processes, 1), cls.busy(processes, MANY)
+        return {name: 0 for name in many if few[name] != many[name]}
+
     def events(self) -> int:
         """About how many application events there are without a script. As it stands, `busy` says it, turned round."""
         busy = self.busy(len(self.processes), MANY)
@@ -57,6 +64,16 @@ class Workload(Parametrised):
     def initial(self, process: str) -> Any:
         """The initial state of `process`."""
         return None
+
+    def begin_in(self, states: Mapping[str, Any]) -> None:
+        """Let processes begin in `states`, by name; those without one begin in their own initial state."""
+        self.initial = {**{name: self.initial(name) for name in self.processes}, **states}.__getitem__  # type: ignore
+
+    def check_state(self, process: str, state: Any) -> None:
+        """Raises Refused if `process` cannot begin in `state`: one that is not made like its own initial state."""
+        own = self.initial(process)
+        if not _is_like(state, own):
+            raise Refused(f"{process} begins in a state such as {own!r}, not in {state!r}")
 
     def body_of(self, body: Any, label: str | None, receive_label: str | None) -> Any:
         """The body of a scripted message. Its script line gives `body` and the labels of its two events."""
@@ -75,6 +92,10 @@ class Workload(Parametrised):
     def after_send(self, process: Process, body: Any) -> Any:
         """The state after sending `body`. Raises Refused, for instance without the money."""
         return process.state
+
+    def before_send(self, state: Any, body: Any) -> Any:
+        """The state from which sending `body` leads to `state`, as far as that can be said: `after_send`, undone."""
+        return state
 
     def after_receive(self, process: Process, message: Message, out: Out) -> Any:
         """The state after receiving `message`. A reactive workload asks `out` for sends in the same action."""
@@ -112,6 +133,13 @@ class Workload(Parametrised):
         """The amount of each conserved good that a message carries."""
         return {}
 
+    def total(self) -> Counter[str]:
+        """The amount of each conserved good that all processes have at first (empty: nothing is conserved)."""
+        found = Counter[str]()
+        for process in self.processes:
+            found.update(self.measure(self.initial(process)))
+        return found
+
     # ------------------------------------------------------------------ words
 
     def state_words(self, state: Any) -> str | None:
@@ -135,6 +163,17 @@ class Workload(Parametrised):
         if isinstance(setting, Mapping) and set(setting) <= set(self.processes):
             return setting.get(process)
         return setting
+
+
+def _is_like(state: Any, own: Any) -> bool:
+    """Whether a state has the type of another one, and all its keys, whose values are of the same types."""
+    if own is None:
+        return True
+    if isinstance(state, int) and state < 0:
+        return False
+    if isinstance(own, Mapping):
+        return isinstance(state, Mapping) and all(key in state and _is_like(state[key], own[key]) for key in own)
+    return type(state) is type(own)
 
 
 def counted(amount: int, good: str) -> str:

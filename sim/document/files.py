@@ -115,6 +115,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         algorithm_parameters=read_parameters(algorithm, rule_book.parameters),
         workload=kind,
         parameters=read_parameters(workload, WORKLOADS[kind].parameters),
+        initial=table.take("initial", dict, {}, "a table [initial]"),
         scheduler=_scheduler(table.table("scheduler")),
         coordinator=_coordinator(table) if "coordinator" in table.values else None,
         storage=read_parameters(table.table("storage"), STORAGE) if "storage" in table.values else None,

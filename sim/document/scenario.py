@@ -147,7 +147,8 @@ class SchedulerChoice:
 class Scenario:
     """A small and complete description of an execution. Equal scenarios give identical events.
 
-    `absent` names the processes that are not there at first, and `not_fifo` the channels that are not FIFO;
+    `initial` holds the states in which processes begin, by name, where these are not the workload's own. `absent` names
+    the processes that are not there at first, and `not_fifo` the channels that are not FIFO;
     EVERY_CHANNEL as its only entry: none is. `breaks` names the slips that the run makes on purpose (sim/core/slip.py).
     `origin` is the name of its file; every error about the scenario begins with it.
     """
@@ -168,6 +169,7 @@ class Scenario:
     algorithm_parameters: Mapping[str, Any] = field(default_factory=dict)
     workload: str = "scripted"
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    initial: Mapping[str, Any] = field(default_factory=dict)
     scheduler: SchedulerChoice = field(default_factory=SchedulerChoice)
     coordinator: Mapping[str, Any] | None = None
     storage: Mapping[str, Any] | None = None
@@ -326,7 +328,10 @@ class Scenario:
         )
 
     def _workload(self) -> Workload:
-        return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
+        workload = WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
+        if self.initial:
+            workload.begin_in(self.initial)
+        return workload
 
     def delays_of_a_run(self) -> Delays:
         """The delays of one run of this scenario, to be asked for in the order of sending."""

@@ -15,7 +15,7 @@ from sim.core.fault_kinds import ABSENT, DOWN, FAULT_KINDS, FROZEN, SEVERED, Fau
 from sim.core.model import CONTROL, MARKER, MessageReference
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL, unreachable
-from sim.core.workload import WORKLOADS, Refused
+from sim.core.workload import WORKLOADS, Refused, Workload
 from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine, is_snapshot_number
 from sim.document.toml_table import is_plain
 from sim.services.settings import FAIL, STOP
@@ -528,6 +528,7 @@ def _workload(scenario: Scenario) -> Iterator[Problem]:
     workload = WORKLOADS[scenario.workload](scenario.processes, scenario.seed, **scenario.parameters)
     for key, problem in workload.problems({channel.name for channel in scenario.channels}):
         yield scenario.at(f"workload.{key}"), problem
+    yield from _initial(scenario, workload)
     for number, line in enumerate(scenario.script):
         where = f"{scenario.where(number)}.body"
         if line.body is not None and not is_plain(line.body):
@@ -536,6 +537,21 @@ def _workload(scenario: Scenario) -> Iterator[Problem]:
             try:
                 workload.check_body(line.body)
                 workload.check_send(line.process, line.to, line.body)
+            except Refused as reason:
+                yield where, str(reason)
+
+
+def _initial(scenario: Scenario, workload: Workload) -> Iterator[Problem]:
+    """The states in which processes begin are some that they could be in."""
+    for process, state in scenario.initial.items():
+        where = scenario.at(f"initial.{process}")
+        if process not in scenario.processes:
+            yield where, f"{process!r} is no process; {_known(scenario)}"
+        elif not is_plain(state):
+            yield where, "expected texts, finite numbers and tables of them"
+        else:
+            try:
+                workload.check_state(process, state)
             except Refused as reason:
                 yield where, str(reason)
 

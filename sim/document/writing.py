@@ -42,6 +42,8 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     if scenario.recovery is not None:
         document["recovery"] = recovery_table(scenario.recovery)
     document["workload"] = {"kind": scenario.workload, **scenario.parameters}
+    if scenario.initial:
+        document["initial"] = dict(scenario.initial)
     if scenario.scheduler != plain.scheduler:
         document["scheduler"] = _scheduler_out(scenario.scheduler)
     document["delay"] = _delay_out(scenario.delay)

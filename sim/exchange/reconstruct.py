@@ -36,18 +36,19 @@ _FAR = 100  # a window is far from time 0 if it begins later than this many time
 _SPREAD = 0.7  # simultaneous events are spread over this part of the time to the next event
 
 
-def reconstruct(events: Sequence[Event], processes: Sequence[str], name: str) -> Scenario:
+def reconstruct(events: Sequence[Event], processes: Sequence[str], name: str, *, reacts: bool = False) -> Scenario:
     """The scenario called `name`, with all `processes`, whose run has the application events in `events`.
 
-    `events` holds rows of one run, in order. Snapshots are left out.
+    `events` holds rows of one run, in order. Snapshots are left out. `reacts`: the scenario is for a workload that by
+    itself sends what was sent in one step with another event, so the script leaves that out.
     """
-    return _Reconstruction(events, processes).scenario(name)
+    return _Reconstruction(events, processes, reacts=reacts).scenario(name)
 
 
 class _Reconstruction:
     """The application rows. Each becomes a script line, or the delivery of a message that a line sends."""
 
-    def __init__(self, events: Sequence[Event], processes: Sequence[str]) -> None:
+    def __init__(self, events: Sequence[Event], processes: Sequence[str], *, reacts: bool) -> None:
         self.processes = tuple(processes)
         self.rows = [event for event in _surviving(events) if event.kind in APPLICATION_KINDS]
         self.send_of = {row.message_id: number for number, row in enumerate(self.rows) if row.kind == SEND}
@@ -58,6 +59,7 @@ class _Reconstruction:
         }
         self.channels = list(dict.fromkeys(row.channel or "" for row in self.rows if row.kind == SEND))
         self.not_fifo = self._overtaken()
+        self.cause_of = dict(_answers(self.rows)) if reacts else {}
         self.labels = list(_labels(self.rows, self.processes, self.receive_of))
 
     def scenario(self, name: str) -> Scenario:
@@ -76,6 +78,8 @@ class _Reconstruction:
                 )
                 names = (self.labels[number], None if receive is None else self.labels[receive])
                 target = channel.partition("->")[2]
+                if number in self.cause_of:
+                    continue
                 lines.append(ScriptLine(row.process, times[number], None, target, _body(row, names), *names))
             elif row.message_id not in self.receive_of or row.kind != RECEIVE:
                 lines.append(ScriptLine(row.process, times[number], None, None, _body(row), self.labels[number]))
@@ -109,10 +113,15 @@ class _Reconstruction:
         if begin < 0 or begin > _FAR * (max(times, default=0.0) - begin):
             times = [time - begin for time in times]
             story += f" Its time {begin:g} is time 0 here."
-        for candidate in (times, _spread(times)):
+        for candidate in map(self._with_causes, (times, _spread(times))):
             if self._keeps_order(candidate):
                 return candidate, story
-        return [float(number) for number in range(1, len(self.rows) + 1)], f"{story} Time is the number of the row."
+        numbers = [float(number) for number in range(1, len(self.rows) + 1)]
+        return self._with_causes(numbers), f"{story} Time is the number of the row."
+
+    def _with_causes(self, times: Sequence[float]) -> list[float]:
+        """The times, where what is sent in one step with another event has the time of that."""
+        return [times[self.cause_of.get(number, number)] for number in range(len(times))]
 
     def _keeps_order(self, times: Sequence[float]) -> bool:
         """Whether the timed scheduler, with its rules for ties, carries out the rows in their order."""
@@ -121,7 +130,8 @@ class _Reconstruction:
         due: dict[int, tuple[float, int, int, int]] = {}
         keys = []
         for number, row in enumerate(self.rows):
-            keys.append(due.pop(number, (times[number], 0, number, 0)))
+            if number not in self.cause_of:
+                keys.append(due.pop(number, (times[number], 0, number, 0)))
             receive = self.receive_of.get(row.message_id) if row.kind == SEND else None
             if receive is not None:
                 channel = row.channel or ""
@@ -130,6 +140,15 @@ class _Reconstruction:
                     arrival = in_order(arrival, busy_until, channel)
                 due[receive] = (arrival, 1, number_of[channel], number)
         return all(a < b for a, b in pairwise(keys)) and all(0 <= key[0] < MOST_NUMBER for key in keys)
+
+
+def _answers(rows: Sequence[Event]) -> Iterator[tuple[int, int]]:
+    """The sends that are part of the step of another event, each with the number of the row of that."""
+    first: dict[int, int] = {}  # by step
+    for number, row in enumerate(rows):
+        if row.kind == SEND and row.step in first:
+            yield number, first[row.step]
+        first.setdefault(row.step, number)
 
 
 def _surviving(events: Sequence[Event]) -> Iterator[Event]:

@@ -54,7 +54,7 @@ def verdict_words(execution: Execution, snapshot: Snapshot, verdict: Verdict) ->
     if verdict.check == "completion" and execution.engine.algorithm.closes_by == BY_NOTHING:
         holds = _NO_CHANNELS
     marker = execution.engine.algorithm.marker
-    text = holds.format(marker=marker, sum=_sum(execution, snapshot))
+    text = holds.format(marker=marker, sum=sum_words(execution, snapshot))
     if verdict.holds is None:
         text = _undecided(snapshot, verdict.check)
     elif not verdict.holds:
@@ -77,7 +77,7 @@ def recovery_words(execution: Execution, snapshot: Snapshot) -> Iterator[Verdict
     yield VerdictWords(LINE, f"{meaning} {line_in_words(execution, recovery)}")
 
 
-def _sum(execution: Execution, snapshot: Snapshot) -> str:
+def sum_words(execution: Execution, snapshot: Snapshot) -> str:
     """The recorded amounts, added up: `720 in processes + 80 in channels = 800 money`."""
     workload = execution.engine.workload
     processes = [workload.measure(local.state) for local in snapshot.local.values()]

@@ -180,11 +180,7 @@ def _channel_states(judged: _Judged) -> Witness:
 @once
 def conserved_by(execution: Execution) -> Counter[str]:
     """The total of each good that the workload conserves (empty: nothing is conserved)."""
-    workload = execution.engine.workload
-    total: Counter[str] = Counter()
-    for process in execution.scenario.processes:
-        total.update(workload.measure(workload.initial(process)))
-    return total
+    return execution.engine.workload.total()
 
 
 def _conservation(judged: _Judged) -> Witness:

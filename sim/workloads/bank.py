@@ -68,6 +68,10 @@ class Bank(Workload):
         balance: int = process.state - body
         return balance
 
+    def before_send(self, state: int, body: int) -> int:
+        """It had what it sends."""
+        return state + body
+
     def after_receive(self, process: Process, message: Message, out: Out) -> int:
         """The receiver is credited."""
         balance: int = process.state + message.body

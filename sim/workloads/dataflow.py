@@ -95,6 +95,13 @@ class Dataflow(Workload):
         stock = self._stock(process)
         return {EMITTED: 0, STOCK: stock} if stock else {}
 
+    def check_state(self, process: str, state: Any) -> None:
+        """Whole numbers by key, and a list of outputs."""
+        super().check_state(process, state)
+        for key, value in state.items():
+            if not (isinstance(value, list) if key == OUTPUTS else type(value) is int and value >= 0):
+                raise Refused(f"{process} begins with a whole number under {key}, not {value!r}")
+
     def check_body(self, body: Any) -> None:
         """A key, or a table of a key and a number of hops; with `sink` a table that says whose record it is."""
         key, hops = (body.get(KEY), body.get(HOPS, 0)) if isinstance(body, Mapping) else (body, 0)
@@ -131,6 +138,11 @@ class Dataflow(Workload):
         if is_new:
             return {**state, EMITTED: state[EMITTED] + 1}
         return {**state, PASSED: state.get(PASSED, 0) + 1}
+
+    def before_send(self, state: dict[str, Any], body: Any) -> dict[str, Any]:
+        """One fewer was emitted if it still has all its hops, else one fewer passed on."""
+        key = EMITTED if _hops(body) + 1 >= self.hops or not state.get(PASSED, 0) else PASSED
+        return {**state, key: state.get(key, 0) - 1}
 
     def after_receive(self, process: Process, message: Message, out: Out) -> dict[str, Any]:
         """One more of its key. An operator passes it on, in the same action, as long as it has hops left."""

@@ -126,6 +126,13 @@ class Requests(Workload):
             raise Refused(f"{process.name} does not hold {thing} and cannot release it")
         return {**state, "holds": [own for own in state["holds"] if own != thing]}
 
+    def before_send(self, state: State, body: str) -> State:
+        """Who asks did not wait before; who releases something held it."""
+        word, _, thing = body.partition(" ")
+        if word == RELEASE:
+            return {**state, "holds": [*state["holds"], thing]}
+        return {**state, "waits": ""} if word == ASK else state
+
     def after_receive(self, process: Process, message: Message, out: Out) -> State:
         """A manager grants an object to the first in its queue; whoever is granted one holds it."""
         state: State = process.state

@@ -50,6 +50,10 @@ class Stream(Workload):
         """One more is sent."""
         return {**process.state, "sent": process.state["sent"] + 1}
 
+    def before_send(self, state: dict[str, int], body: Any) -> dict[str, int]:
+        """One fewer was sent."""
+        return {**state, "sent": state["sent"] - 1}
+
     def after_receive(self, process: Process, message: Message, out: Out) -> dict[str, int]:
         """One more is received."""
         return {**process.state, "received": process.state["received"] + 1}

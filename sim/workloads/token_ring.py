@@ -59,6 +59,10 @@ class TokenRing(Workload):
         held: int = process.state - 1
         return held
 
+    def before_send(self, state: int, body: Any) -> int:
+        """One token more."""
+        return state + 1
+
     def after_receive(self, process: Process, message: Message, out: Out) -> int:
         """One token more."""
         held: int = process.state + 1

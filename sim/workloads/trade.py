@@ -84,6 +84,11 @@ class Trade(Workload):
                 )
         return {good: had - carried.get(good, 0) for good, had in process.state.items()}
 
+    def before_send(self, state: dict[str, int], body: Any) -> dict[str, int]:
+        """It had what it sends."""
+        carried = self.measure_body(body)
+        return {good: amount + carried.get(good, 0) for good, amount in state.items()}
+
     def after_receive(self, process: Process, message: Message, out: Out) -> dict[str, int]:
         """The goods received are added; an order is answered at once, as far as the stock goes."""
         carried = self.measure_body(message.body)

@@ -18,9 +18,12 @@ ENTRIES = [
     browser.EXPLORE / "explore.js",
     browser.EXPLORE / "still.js",
     browser.COMPARE / "compare.js",
+    browser.LIVE / "live.js",
     SLIDERS / "sliders.js",
 ]
-FILES = sorted(path for folder in (browser.EXPLORE, browser.COMPARE, SLIDERS) for path in folder.rglob("*.js"))
+FILES = sorted(
+    path for folder in (browser.EXPLORE, browser.COMPARE, browser.LIVE, SLIDERS) for path in folder.rglob("*.js")
+)
 COMPUTING = sorted((browser.EXPLORE / "run").glob("*.js"))
 
 

@@ -175,3 +175,23 @@ def test_what_is_no_cut_of_the_run_is_refused_in_a_sentence(text, complaint):
 def test_every_picture_can_show_a_cut(form):
     cuts = [{}, {"cut": "2.3.1"}, {"cut": "P1=4,P2=2,P3=2"}]
     assert len({exported("lecture", form, **cut) for cut in cuts}) == len(cuts)
+
+
+@each("past", [True, False])
+def test_a_name_of_a_cut_lies_inside_the_plot_or_is_left_out(past):
+    """With room on both sides both are there; at an edge only that on the other side."""
+    whole = scene("lecture")
+    (cut,) = whole.cuts
+    at, low, high = cut.positions[-1], *whole.extent
+    near = (high - low) * 0.02
+
+    def told(extent):
+        return {
+            text.strip("<i>/")
+            for trace in figure(whole.over(extent), "right")["data"]
+            for text in trace.get("text", ())
+            if text in ("<i>past</i>", "<i>future</i>")
+        }
+
+    assert told((low, high)) == {"past", "future"}
+    assert told((at - near, high) if past else (low, at + near)) == {"future" if past else "past"}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import cycle
 
 import pytest
 
@@ -15,7 +14,6 @@ from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import RESIZED, SIZES, sized
 from tests.e2e.test_accessibility import SCHEMES, issues, of_theme
 from tests.tools import check_none
-from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 IS_FRAME = re.compile("/live/frames/")  # the address of what the page asks for twice a second
@@ -67,7 +65,17 @@ class Live:
         told.nth(3).wait_for()
 
     def until_said(self, words: str) -> None:
+        """Wait until the last event is this."""
+        self.page.locator(".cc-live-last").filter(has_text=words).wait_for()
+
+    def until_it_is(self, words: str) -> None:
+        """Wait until the sentence of now says so."""
         self.page.locator(".cc-live-said").filter(has_text=words).wait_for()
+
+    def sums(self) -> list[str]:
+        """What the sums come to that are on show."""
+        text = self.page.locator(".cc-live-amounts").inner_text()
+        return re.findall(r"= (\d+(?: of \d+)?) money", text)
 
     def end_shown(self) -> float:
         """The time at the end of the diagram, in seconds."""
@@ -99,6 +107,7 @@ def test_a_node_is_killed_while_a_snapshot_runs_the_next_one_is_complete_and_goe
     live.until_said("P1->P2, P3->P2 and P4->P2 are severed")
     live.press("Take a snapshot")
     live.until_said("for snap-0001")
+    live.until_it_is("P2 has not recorded yet. P1->P2, P3->P2 and P4->P2 are severed.")
     live.press("Kill P2")
     assert "P2" in live.until_snapshot("failed", count=1), "the reason names who has failed"
     live.until_all_run(life=2)
@@ -112,11 +121,41 @@ def test_a_node_is_killed_while_a_snapshot_runs_the_next_one_is_complete_and_goe
     live.press("Kill P1")
     live.until_all_run(life=3)
     live.until_said("P1 has ended, so everybody goes back to snap-0002.")
+    live.until_it_is("All 4 processes run.")
+    assert set(live.sums()) == {"400"}, "nothing is lost"
+    record_is_shown(live)
     opened_in_explore(live)
 
 
+def record_is_shown(live: Live) -> None:
+    """By a press, a key and a sign on the line of the whole run; the diagram follows below it; Escape closes it."""
+    page = live.page
+    record = page.locator("dialog[open] .cc-live-record")
+    entry = page.locator(".cc-live-snapshots button").first
+    for opened in (
+        entry.click,
+        lambda: entry.press("Enter"),
+        page.locator(".cc-live-marks [data-snapshot]").last.click,
+    ):
+        opened()
+        record.get_by_text("Snapshot snap-0002").wait_for()
+        assert record.locator(".cc-live-total").inner_text().endswith(" = 400 money.")
+        assert record.locator("dt").all_inner_texts() == ["P1", "P2", "P3", "P4"]
+        with page.expect_response(IS_FRAME):
+            pass
+        page.keyboard.press("Escape")
+        record.wait_for(state="hidden")
+    entry.click()
+    page.keyboard.press("Escape")
+    page.keyboard.press(" ")
+    page.wait_for_selector(".cc-live:not([data-follows])")
+    assert not record.is_visible(), "Space is for Pause, not for the button that was pressed last"
+    page.keyboard.press(" ")
+    page.wait_for_selector(".cc-live[data-follows]")
+
+
 def opened_in_explore(live: Live) -> None:
-    """What is on show goes there with the cut of its snapshot, and without what a recovery has taken back."""
+    """What is on show goes there with its states and the cut of its snapshot, without what was taken back."""
     page, tab = live.page, live.tab
     live.press("Pause")
     live.press("Open in Explore")
@@ -133,7 +172,11 @@ def opened_in_explore(live: Live) -> None:
     assert page.locator(".cc-lattice-plot .points path").count() > 10
     tab.tab("Proof")
     page.get_by_text("The snapshot state: all white actions are done, and no red one.").wait_for()
+    page.keyboard.press("Home")
+    tab.tab("Record")
+    page.get_by_text(re.compile(r"400\s*in processes")).wait_for()
     tab.tab("Story")
+    page.get_by_text(re.compile(r"It begins at \d+\.\d s with what each process held then: P1 ")).first.wait_for()
     page.get_by_text("A recovery has taken some events back. They are left out").first.wait_for()
 
 
@@ -223,17 +266,16 @@ ON_LINE = """(part) => {
 
 
 def killed_by_the_menu_of_its_line(live: Live) -> None:
-    """A click on the line opens the menu, but where an event lies just then: that is another click."""
+    """A click anywhere on the line opens the menu, whatever events and messages lie there."""
     page = live.page
     page.wait_for_function("() => parseFloat(document.querySelector('.cc-live-position').textContent) > 2")
-    entry, parts = page.get_by_role("menuitem", name="Snapshot from P3"), cycle((0.5, 0.43, 0.57, 0.36))
-
-    def opens() -> bool:
-        page.mouse.click(*page.evaluate(ON_LINE, next(parts)))
+    entry = page.get_by_role("menuitem", name="Snapshot from P3")
+    for part in range(20):
+        page.mouse.click(*page.evaluate(ON_LINE, (part + 0.5) / 20))
         page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        return bool(entry.is_visible())
-
-    until(opens, "a click on the line opens its menu")
+        assert entry.is_visible(), f"a click at {part} of 20 places on the line opens its menu"
+        page.keyboard.press("Escape")
+    page.mouse.click(*page.evaluate(ON_LINE, 0.5))
     page.get_by_role("menuitem", name="Kill P3").click()
     live.until_all_run(life=2)
 

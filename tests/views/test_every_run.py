@@ -373,7 +373,7 @@ def test_the_arrow_keys_lead_to_every_state_and_back():
 def test_a_snapshot_that_does_not_add_up_says_so():
     found = explored(DEAF)
     workload = found.scenario.engine().workload
-    first = words.whole(workload, found.scenario)
+    first = workload.total()
     sums = {words.total_of(own, workload, first) for own in found.recorded}
     assert sums == {("800 money", True), ("720 money, not 800", False)}
     (most, *_) = found.recorded

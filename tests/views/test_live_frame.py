@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from cluster.following import Follower
+from cluster.stretch import stretch
+from sim.core.model import FROZEN
 from tests.views.conftest import StillRun
 from tests.waiting import until
-from views.live_frame import KEPT, MOST_WAITING, WIDTHS, Frames, Place, read_place
+from views.live_frame import KEPT, MOST_WAITING, WIDTHS, Frames, Place, read_place, still_since
 
 FOLLOWING = Place(None, 10, "right", False)
 
@@ -55,12 +58,57 @@ def test_a_frame_has_the_diagram_the_nodes_and_what_happened(still_run):
     assert found["figure"]["data"] and found["processes"] == ["P1", "P2", "P3"]
     assert found["said"].endswith("snap-0002 is complete. The dashed line is its cut.")
     assert [node["ended"] is not None for node in found["nodes"]] == [False, True], "P2 was killed"
-    assert {kind for _, kind in found["marks"]} == {"committed", "crash", "recovery"}
+    assert {kind for _, kind, _ in found["marks"]} == {"committed", "crash", "recovery"}
     keys = [sign["key"] for sign in found["signs"]]
     assert {"event", "message", "on-its-way", "records", "cut", "restored"} <= set(keys)
     assert not {"now", "held", "later"} & set(keys)
     assert found["messages"] > 10
     assert frames.frame(FOLLOWING) is frame, "nothing changes once it is over"
+
+
+@pytest.mark.slow
+def test_a_frame_says_what_each_process_holds_and_that_nothing_is_lost(still_run):
+    """At the end, in the past, and while P2 is down."""
+    found = told(Frames(still_run).frame(FOLLOWING).content)
+    follower = still_run.follower
+    (money,) = follower.ledger.at(still_run.now).amounts()
+    assert found["amounts"]["each"] == {name: str(amount) for name, amount in money.held.items()}
+    assert found["amounts"]["sum"].endswith("on the way = 300 money.")
+    assert found["amounts"]["recorded"].startswith("snap-0002 recorded ")
+    assert found["amounts"]["recorded"].endswith(" in channels = 300 money.")
+    assert [text.count(str(money.held[name])) for text, name in zip(names_in(found), NAMES, strict=True)] == [1, 1, 1]
+    down = next(entry.time * follower.unit for entry in follower.marks for row in entry.rows if row[2] == "crash")
+    found = told(Frames(still_run).frame(Place(down + 0.1, 2, "down", False)).content)
+    assert "of 300 money; the rest is lost with P2." in found["amounts"]["sum"]
+    assert found["is"].startswith("P2 is down")
+
+
+NAMES = ("P1", "P2", "P3")
+
+
+def names_in(frame: dict[str, Any]) -> list[str]:
+    """The texts at the lines of the processes."""
+    found: list[str] = frame["figure"]["layout"]["meta"]["names"]
+    return found
+
+
+@pytest.mark.slow
+def test_a_process_that_others_go_on_without_stands_still_and_is_drawn_so(still_run, monkeypatch):
+    """Of an ended run nothing goes on, so this one is said to run, and the last second of P3 is taken away."""
+    still_run.state, follower = "running", still_run.follower
+    still_run.nodes = [{"node_id": name, "status": "RUNNING", "epoch": 1} for name in NAMES]
+    assert still_since(still_run, follower) == {}
+    monkeypatch.setattr(Follower, "heard", lambda self, name: 0.2 if name == "P3" else self.now)
+    monkeypatch.setattr("views.live_frame.STILL_BEATS", 0.5)
+    assert still_since(still_run, follower) == {"P3": 0.2}
+    found = told(Frames(still_run).frame(FOLLOWING).content)
+    assert [node["status"] for node in found["nodes"]] == ["RUNNING", "RUNNING", "FROZEN"]
+    assert found["is"].startswith("P3 has stood still for ")
+    own = stretch(follower, 0.0, still_run.now, with_services=False, still={"P3": 0.2})
+    (row,) = (row for row in own.execution.table if row.kind == FROZEN)
+    assert (row.process, round(row.time, 1)) == ("P3", 0.2)
+    still_run.state = "ended"
+    assert still_since(still_run, follower) == {}
 
 
 @pytest.mark.slow
@@ -83,7 +131,7 @@ def test_those_who_follow_get_the_same_frame_and_only_one_is_made(still_run, mon
 @pytest.mark.slow
 def test_diagrams_of_the_past_are_drawn_once_and_few_are_kept(still_run, monkeypatch):
     frames, drawn = Frames(still_run), []
-    monkeypatch.setattr("views.live_frame.drawn", lambda own, place: drawn.append(place) or {"begin": own.begin})
+    monkeypatch.setattr("views.live_frame.drawn", lambda own, place, held: drawn.append(place) or {"begin": own.begin})
     monkeypatch.setattr("views.live_turns.time.sleep", lambda seconds: None)
     places = [Place(number / 100, 10, "right", False) for number in range(KEPT + 5)]
     for place in places:

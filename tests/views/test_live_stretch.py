@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import random
+import re
+
 import pytest
 
+from cluster.stretch import stretch
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, COMMITTED, RECOVERY
 from sim.document.files import read_toml
 from sim.document.writing import dumps
+from sim.run.cut_states import states_at_cuts
 from sim.run.snapshots import snapshots_of
 from tests.views.conftest import StillRun
 from views.budget import run_of
 from views.live_stretch import keep, scenario_of
+from views.live_words import short_name
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +38,59 @@ def test_a_stretch_is_a_scenario_that_takes_its_snapshot_at_the_same_cut(still_r
     (snapshot,) = snapshots_of(run_of(scenario))
     assert snapshot.status == "complete"
     assert "Left out" not in scenario.story
+
+
+def test_any_stretch_begins_ends_and_is_cut_as_the_run_was(still_run):
+    """It begins with the states and messages of then, and each snapshot has recorded what it has in the run."""
+    ledger, end = still_run.follower.ledger, still_run.now
+    whole = {short_name(own.id): own for own in snapshots_of(_all_of(still_run))}
+    draw, told, began = random.Random(11), set(), 0
+    for _ in range(40):
+        first, last = sorted(draw.uniform(0, end) for _ in range(2))
+        if last - first < 0.1 or not ledger.at(last).is_one_epoch:
+            continue
+        try:
+            scenario = scenario_of(still_run, first, last)
+        except InputError as problem:
+            assert "a recovery has taken back what happened in these seconds" in str(problem)
+            continue
+        execution = run_of(read_toml(dumps(scenario), "live"))
+        at = float(re.search(r"begins at (\d+\.\d) s", scenario.story)[1])
+        states = states_at_cuts(execution).local
+        assert scenario.workload == "bank"
+        for process, state in ledger.at(last).states.items():
+            assert state in (None, states[process][-1])
+        if "has taken back what happened" not in scenario.story:
+            held = ledger.before(first)
+            assert abs(at - first) < 0.06
+            count = sum(map(len, held.channels.values()))
+            after = next(step.state for step in execution.replay() if step.number == count) if count else None
+            if after is not None and None not in held.states.values():
+                began += 1
+                assert {own.name: own.state for own in after.processes} == held.states
+                bodies = {
+                    own.name: [m.body for m in after.queues[own.number] if m.kind == "app"]
+                    for own in execution.engine.channels
+                }
+                assert {k: v for k, v in bodies.items() if v} == {
+                    k: [m.body for m in v.values()] for k, v in held.channels.items() if v
+                }
+        for snapshot in snapshots_of(execution):
+            told.add(snapshot.id)
+            for name, own in snapshot.local.items():
+                assert own.state == whole[snapshot.id].local[name].state
+    assert began and told, "some begin with messages on their way, and take a snapshot"
+
+
+def test_where_the_workload_cannot_begin_in_a_state_the_story_says_so(still_run, monkeypatch):
+    monkeypatch.setattr("views.live_stretch.with_states", lambda *_: None)
+    scenario = scenario_of(still_run, 0.1, still_run.now)
+    assert scenario.workload == "scripted" and scenario.script
+    assert "without the states that the processes had then: the workload Bank cannot begin in them." in scenario.story
+
+
+def _all_of(run):
+    return stretch(run.follower, 0.0, run.now, with_services=True, whole=True).execution
 
 
 def test_a_stretch_over_a_recovery_has_the_events_that_remain_and_says_so(still_run):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from views.live_words import said, short_name
+from views.live_words import said, short_name, state_said
 
 SNAPSHOT = "snap-0002-abcde"
 
@@ -59,12 +59,65 @@ def failed(reason: str):
         ),
         ([row("committed", snapshot=SNAPSHOT)], "snap-0002 is complete. The dashed line is its cut."),
         ([row("join", "P5")], "P5 joins."),
+        ([row("frozen", "P3")], "P3 stands still."),
+        ([row("frozen", "P3"), row("thawed", "P3")], "P3 goes on."),
     ],
 )
 def test_the_last_thing_that_happened(marks, told):
     at = [(2.0 + number / 100, own) for number, own in enumerate(marks)]
     assert said(at, 10).partition(" s: ")[2] == told
     assert said(at, 1.0) == "", "nothing has happened yet"
+
+
+NAMES = ("P1", "P2", "P3")
+RECORDED = [row("record", name, snapshot=SNAPSHOT) for name in NAMES]
+COMPLETE = [row("snapshot_complete", name, snapshot=SNAPSHOT) for name in NAMES]
+COMMITTED = row("committed", snapshot=SNAPSHOT)
+RESTORED = [row("restore", name, snapshot=SNAPSHOT) for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    ("marks", "told"),
+    [
+        ([], "All 3 processes run."),
+        (RECORDED[:1], "snap-0002 is under way: P2 and P3 have not recorded yet."),
+        (RECORDED[:2], "snap-0002 is under way: P3 has not recorded yet."),
+        (
+            [*RECORDED, COMPLETE[1]],
+            "snap-0002 is under way: all have recorded, and P1 and P3 still wait for messages.",
+        ),
+        ([*RECORDED, *COMPLETE], "snap-0002 is under way: every part is there, and it is being stored."),
+        ([*RECORDED, *COMPLETE, COMMITTED], "All 3 processes run."),
+        ([*RECORDED[:1], failed("P2 started again"), RECORDED[1]], "All 3 processes run."),
+        ([*RECORDED[:1], row("snapshot_aborted", "P1", snapshot=SNAPSHOT), RECORDED[1]], "All 3 processes run."),
+        ([row("crash", "P2")], "P2 is down."),
+        ([row("crash", "P2"), row("recovery", snapshot=SNAPSHOT)], "P2 is down: all go back to snap-0002."),
+        (
+            [*RECORDED[:1], row("crash", "P2"), row("recovery"), RESTORED[1], RESTORED[0]],
+            "All go back to the beginning; P3 is not there yet.",
+        ),
+        ([row("crash", "P2"), row("recovery"), *RESTORED], "All 3 processes run."),
+        ([row("recovery"), *RESTORED, RECORDED[0]], "snap-0002 is under way: P2 and P3 have not recorded yet."),
+        ([row("frozen", "P3"), RECORDED[0]], "P3 has stood still for 3 s. snap-0002 is under way: P2 and P3 have not "),
+        ([row("frozen", "P3"), row("thawed", "P3")], "All 3 processes run."),
+        ([row("frozen", "P3"), row("crash", "P3")], "P3 is down."),
+        ([row("down", channel="P1->P2")], "P1->P2 is severed."),
+        ([row("down", channel=f"P{n}->P9") for n in range(4)], "4 channels are severed."),
+        ([row("down", channel="P1->P2"), row("up", channel="P1->P2")], "All 3 processes run."),
+        ([row("leave", "P3")], "All 2 processes run."),
+        ([row("leave", "P3"), *RECORDED[:2], *COMPLETE[:2]], "snap-0002 is under way: every part is there, and it is"),
+    ],
+)
+def test_how_the_system_is(marks, told):
+    at = [(2.0 + number / 100, own) for number, own in enumerate(marks)]
+    assert state_said(at, 5.0, NAMES, {}).startswith(told)
+    assert state_said(at, 1.0, NAMES, {}) == "All 3 processes run.", "nothing has happened yet"
+
+
+def test_who_stands_still_now_is_known_before_its_log_says_so():
+    assert state_said([], 9.0, NAMES, {"P2": 4.8}) == "P2 has stood still for 4 s."
+    assert state_said([], 4.0, NAMES, {"P2": 4.8}) == "All 3 processes run.", "it did not then"
+    assert state_said([(5.0, row("crash", "P2"))], 9.0, NAMES, {"P2": 4.8}) == "P2 is down."
 
 
 def test_only_what_lies_before_the_end_of_the_diagram_is_told():

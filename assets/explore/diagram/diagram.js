@@ -17,7 +17,7 @@ const SPARE = 8; // traces: so many may come with an edit before all is drawn an
 const GLIDE_UP_TO = 300; // with more arrows than this, messages do not move between the steps
 
 /** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
-const REACH = { event: 11, arrow: 10, line: 16 };
+export const REACH = { event: 11, arrow: 10, line: 16 };
 
 /**
  * The first trace of every diagram: a stroke below the selected arrow, broader than the band of what is recorded;
@@ -514,7 +514,7 @@ function lastPoint(x, start, stride) {
   return end;
 }
 
-function distanceToSegment([px, py], [ax, ay], [bx, by]) {
+export function distanceToSegment([px, py], [ax, ay], [bx, by]) {
   const length = (bx - ax) ** 2 + (by - ay) ** 2;
   const along = length ? ((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / length : 0;
   const t = Math.min(1, Math.max(0, along));

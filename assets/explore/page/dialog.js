@@ -26,8 +26,10 @@ export class Dialog {
     if (event.key === "Escape" || !this.node.contains(event.target)) event.stopPropagation();
   }
 
+  /** A key that comes before the next picture does not find the focus in what is closed. */
   close() {
     this.node.close();
+    if (this.node.contains(document.activeElement)) document.activeElement.blur();
   }
 
   isOutside({ clientX, clientY }) {
