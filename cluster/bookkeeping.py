@@ -34,6 +34,7 @@ class Bookkeeping:
         self._system, self._store, self._services, self._present, self._spawn = system, store, services, present, spawn
         self.given_up: dict[str, tuple[Status, str]] = {}
         self.goes_back_as = ""
+        self.open: set[str] = set()  # snapshots that have not ended
 
     def snapshot(self, snapshot: str) -> Snapshot:
         """One snapshot."""
@@ -76,6 +77,7 @@ class Bookkeeping:
 
     def put(self, own: Snapshot) -> None:
         """Write a row into the registry."""
+        (self.open.discard if own.status.is_final else self.open.add)(own.id)
         self._store.registry.put(own)
 
     def _begins(self, snapshot: str, body: Any) -> None:

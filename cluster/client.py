@@ -21,9 +21,19 @@ PATIENCE_S = 30.0  # for an answer
 LONG_PATIENCE_S = 300.0  # for one that the nodes must work for
 MOST_BYTES = 256_000_000  # of an answer
 POLL_S = 0.05
+LONGEST_PAUSE_S = 5.0  # before a question is asked again, whatever the cluster says
 FINAL = ("COMPLETED", "FAILED", "EXPIRED", "CANCELLED")
 
 Answer = dict[str, Any]  # as in the OpenAPI document
+_BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+class Busy(InputError):
+    """The cluster cannot do now what it is asked. It wants to be asked again after `pause` seconds."""
+
+    def __init__(self, sentence: str, pause: float) -> None:
+        super().__init__(sentence)
+        self.pause = pause
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -135,8 +145,17 @@ class Client:
     def _ask(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, patience_s: float = PATIENCE_S
     ) -> Answer:
-        with self._answer(method, path, body, patience_s) as answer:
-            text = answer.read(MOST_BYTES + 1)
+        """The answer to a request. A question that changes nothing is asked again while the cluster is busy."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                with self._answer(method, path, body, patience_s) as answer:
+                    text = answer.read(MOST_BYTES + 1)
+                break
+            except Busy as busy:
+                if method != "GET" or time.monotonic() + busy.pause > deadline:
+                    raise
+                time.sleep(busy.pause)
         if len(text) > MOST_BYTES:
             raise InputError(f"the answer of {self.url}{path} is too large; it may have {MOST_BYTES:,} bytes")
         found = _parsed(text) if text else {}
@@ -150,13 +169,15 @@ class Client:
     ) -> Iterator[HTTPResponse]:
         """The answer to a request, to be read in the block."""
         data = None if body is None else json.dumps(body).encode()
-        headers = {**self._headers, **({} if data is None else {"Content-Type": "application/json"})}
+        headers = {**self._headers, **({} if method == "GET" else {"Content-Type": "application/json"})}
         request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
         try:
             with self._opener.open(request, timeout=patience_s) as answer:
                 yield answer
         except urllib.error.HTTPError as error:
             with error:
+                if error.code in _BUSY:
+                    raise Busy(self._detail(error), _pause(error.headers.get("Retry-After"))) from None
                 raise InputError(self._detail(error)) from None
         except TimeoutError:
             raise InputError(f"{self.url} has not answered within {patience_s:g} seconds; ask again later") from None
@@ -174,6 +195,12 @@ class Client:
         found = _parsed(error.read(MOST_BYTES)) or {}
         detail = found.get("detail")
         return detail if isinstance(detail, str) else f"what answers at {self.url} is no cluster: status {error.code}"
+
+
+def _pause(told: str | None) -> float:
+    """The seconds that a header Retry-After names, within bounds; 1 if it names none."""
+    seconds = int(told) if told and told.isascii() and told.isdecimal() and len(told) < 9 else 1
+    return float(min(seconds, LONGEST_PAUSE_S))
 
 
 def _path(snapshot: str) -> str:

@@ -129,8 +129,8 @@ class Transport(Protocol):
 class Door:
     """Where connections come in. Only who says hello with the token of the cluster gets past it, and soon.
 
-    Of those that have not yet said it, at most MOST_STRANGERS are kept: one more, and the oldest has to go. So idle
-    connections keep nobody out.
+    Of those that have not said it, or not rightly, at most MOST_STRANGERS are kept: one more, and the oldest has to go.
+    So idle connections keep nobody out, and take no more descriptors than that.
     """
 
     def __init__(self, token: str) -> None:
@@ -149,11 +149,10 @@ class Door:
                 frame = await connection.read(MOST_BYTES_OF_HELLO)
         except TimeoutError:
             raise BadFrame(f"a node says hello within {HELLO_SECONDS:g} s") from None
-        finally:
-            self._strangers.pop(connection, None)
         if frame[0] != HELLO:
             raise BadFrame(f"a node says {HELLO!r} first, not {frame[0]!r}")
         _, token, *entries = frame
         if not secrets.compare_digest(token.encode("utf-8", "replace"), self._token):
             raise BadFrame("this is a cluster with another token")
+        self._strangers.pop(connection, None)
         return entries

@@ -74,6 +74,12 @@ class Injector:
         for number, own in self._by_target(channels).items():
             self._members[number].tell(self._system, "delay", {"channels": own, "low": low, "high": high})
 
+    @property
+    def longest_way(self) -> float:
+        """Seconds that a message may take on the slowest channel, by what is injected, or else by the scenario."""
+        delays, own = self._weather.delays, self._system.longest_way
+        return max((delays.get(channel.number, (0.0, own))[1] for channel in self._system.engine.channels), default=own)
+
     def tell(self, member: Member) -> None:
         """Tell a node that has started what has been injected into the channels to it."""
         weather = self._weather

@@ -201,6 +201,9 @@ class Controller(Protocol):
     async def trigger(self, wish: Wish) -> Snapshot:
         """Ask for a snapshot. It is INITIATED."""
 
+    def first_estimate(self) -> float:
+        """Milliseconds that a snapshot may take, by the delays that are set: for want of one that was completed."""
+
     def snapshot(self, snapshot: str) -> Snapshot:
         """One snapshot (404: there is none)."""
 

@@ -55,6 +55,7 @@ from sim.core.model import (
 from sim.core.workload import Refused
 from sim.document.files import read_toml
 
+TRY_AGAIN = 0.1  # seconds after which a node connects to the controller again, if it was refused
 STATUS_GAP = 0.25  # seconds between two reports to the controller
 ROUNDS = 16  # of deliveries and turns, until others have their turn in the event loop
 SHORTEST = 0.0005  # seconds: the event loop waits for no shorter time
@@ -115,18 +116,32 @@ class Node:
 
     async def run(self, controller: tuple[str, int]) -> None:
         """Listen, report to the controller, and do what it says until it ends."""
-        transport = self.system.transport
-        listener = await transport.listen(self.token, self._accept, self._on_call)
-        self._control = control = await transport.connect(*controller, self.token)
-        about = {"port": listener.port, "pid": os.getpid()}
-        control.write([transport.pack([HELLO, self.token, self.number, CONTROLLER, self.life, about])])
+        listener = await self.system.transport.listen(self.token, self._accept, self._on_call)
+        control, frame = await self._introduced(controller, {"port": listener.port, "pid": os.getpid()})
         for work in (self._report(), self._awake.keep_looking(self._wakes)):
             self._tasks.append(asyncio.get_running_loop().create_task(work))
         while True:
-            frame = await control.read()
             if frame[0] != DO:
                 raise BadFrame(f"the controller says {frame[0]!r}")
             self._obey(frame[1], frame[2])
+            frame = await control.read()
+
+    async def _introduced(self, controller: tuple[str, int], about: dict[str, int]) -> tuple[Connection, list[Any]]:
+        """The connection to the controller, and its first order.
+
+        Where strangers fill its port, a connection may be refused or cut off: the node tries until its pipe ends.
+        """
+        transport = self.system.transport
+        hello = transport.pack([HELLO, self.token, self.number, CONTROLLER, self.life, about])
+        while True:
+            with suppress(OSError):
+                self._control = control = await transport.connect(*controller, self.token)
+                control.write([hello])
+                try:
+                    return control, await control.read()
+                except OSError:
+                    control.close()
+            await asyncio.sleep(TRY_AGAIN)
 
     async def _accept(self, connection: Connection) -> None:
         """Another node, or the controller's services, have something for this one."""

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import uvicorn
-
 from cluster.api.app import create_app
+from cluster.api.connections import Limits, Server
 from cluster.api.gate import check_address
+from cluster.descriptors import most_connections, raise_limit
 from cluster.event_log import last_epoch
 from cluster.folder import locked
 from cluster.holder import Holder, Lease
@@ -277,14 +277,6 @@ def _next_logs(folder: Path) -> Path:
     return found
 
 
-class _Server(uvicorn.Server):
-    """Leaves the signals to whoever runs it."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens. Raises InputError."""
     if not 0 <= port <= 65535:
@@ -303,8 +295,7 @@ def listening(host: str, port: int) -> socket.socket:
 async def answering(supervisor: Supervisor, on: socket.socket, token: str | None) -> AsyncIterator[None]:
     """Answer over HTTP while this lasts."""
     app = create_app(supervisor, token, supervisor.store.registry)
-    config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
-    server = _Server(config)
+    server = Server(app, Limits(most_connections(len(supervisor.members))))
     task = asyncio.get_running_loop().create_task(server.serve(sockets=[on]))
     try:
         yield
@@ -316,6 +307,7 @@ async def answering(supervisor: Supervisor, on: socket.socket, token: str | None
 def up(wanted: Wanted) -> int:
     """Run a cluster in the foreground, until Ctrl-C or somebody asks it to end. Raises InputError, Stopped."""
     check_address(wanted.host, wanted.token)
+    raise_limit()
 
     def say(text: str) -> None:
         print(text, flush=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import statistics
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -58,6 +57,8 @@ WATCH_GAP = 0.02  # seconds between two looks at whether a node has ended
 LEAVE_TIMEOUT = 2.0
 NODE_FAULTS = {CRASH: "kill", "freeze": "freeze", "thaw": "thaw"}  # of a scenario, and what they are here
 GRACE = 0.2  # seconds for a coordinator to say what is missing in a snapshot whose time is over
+MOMENT = 0.1  # seconds that a snapshot takes on channels without delays
+CONTROLS = 4  # control messages, one after the other: it starts, a part comes, the manifest is asked for, it is written
 DRAIN_PAUSE = 0.02  # seconds between two rounds of questions
 
 
@@ -352,6 +353,9 @@ class Supervisor:
         starters = self._starters(wish.initiator)
         if self._changes.locked():
             raise Problem(409, "the system is being changed or rolled back; ask again when all nodes are RUNNING")
+        if len(self.books.open) >= (most := self.system.most_waiting):
+            what = f"{len(self.books.open)} snapshots are under way or wait, and {most} may be"
+            raise Problem(429, f"{what}; ask again when one of them has ended")
         name = self.store.registry.next_snapshot_id()
         own = Snapshot(name, Status.INITIATED, usual, root, self.services.life.epoch, datetime.now(UTC), wish.initiator)
         self.store.begin(name, root)
@@ -629,11 +633,11 @@ class Supervisor:
             "registry_up": float(not registry.problem), "registry_changes_waiting": float(registry.waiting),
         }  # fmt: skip
 
-    @property
-    def typical_duration(self) -> float | None:
-        """The median duration of the last snapshots, in milliseconds (None: there is none)."""
-        known = self.store.registry.durations
-        return statistics.median(known) if known else None
+    def first_estimate(self) -> float:
+        """How long a snapshot may take before any has been completed, in milliseconds."""
+        control = self.system.seconds(self.system.scenario.control_delay.high)
+        across = self._injector.longest_way * self.system.hops + CONTROLS * control
+        return 1000 * min(MOMENT + across, self.services.time_to_live)
 
     # ------------------------------------------------------------------ what the scenario plans
 

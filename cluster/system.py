@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import networkx
+
 from cluster.codec import Codec
 from cluster.frames import Transport
 from cluster.tcp import Tcp
@@ -23,6 +25,7 @@ from sim.services.member import Member
 from sim.services.settings import Settings
 
 TRANSPORTS = TCP, GRPC = "tcp", "grpc"
+MOST_WAITING = 16  # snapshots that are under way or wait to start, where the scenario does not say it
 LIVE_FAULTS = ("crash", "restart", "freeze", "thaw", "sever", "mend", "join", "leave")
 _FOREVER = 1e9  # time units: longer than any cluster runs
 # What a coordinator and a storage do in a cluster if the scenario does not say it, in seconds. The system design gives
@@ -62,7 +65,7 @@ def live(
     if asked and coordinator is None:
         raise InputError(f"--{next(iter(asked))}: is told to a coordinator, and this system has none; leave it out")
     if coordinator is not None:
-        coordinator = {**coordinator, **asked, "until": _FOREVER}
+        coordinator = {"most_waiting": MOST_WAITING, **coordinator, **asked, "until": _FOREVER}
     recovery = RecoveryPlan(on=ON_CRASH) if rules.allows_recovery else None
     own = replace(
         scenario,
@@ -147,7 +150,7 @@ class System:
             return Tcp(self.codec)
         from cluster.rpc.transport import Grpc
 
-        return Grpc(self.codec, self.names, self.engine.channels)
+        return Grpc(self.codec, self.names, self.processes, self.engine.channels)
 
     @cached_property
     def control_channels(self) -> list[Channel]:
@@ -207,6 +210,25 @@ class System:
         """Those of the coordinator (None: there is none)."""
         rules = self.engine.algorithm
         return rules.settings if isinstance(rules, Member) else None
+
+    @cached_property
+    def most_waiting(self) -> int:
+        """How many snapshots may be under way or wait to start."""
+        return int((self.scenario.coordinator or {}).get("most_waiting", 0)) or MOST_WAITING
+
+    @cached_property
+    def longest_way(self) -> float:
+        """Seconds that a message or a marker may take on a channel by the scenario (the mean of exponential delays)."""
+        marker = self.scenario.marker_delay or self.scenario.delay
+        return self.seconds(max(self.scenario.delay.high, marker.high))
+
+    @cached_property
+    def hops(self) -> int:
+        """How many channels a snapshot crosses at most, one after the other, until it is complete: those to the process
+        that is farthest from who starts it, and one more, on which its marker goes on."""
+        graph = networkx.DiGraph((own.source, own.target) for own in self.engine.channels)
+        ways = networkx.all_pairs_shortest_path_length(graph)
+        return 1 + max((hops for _, found in ways for hops in found.values()), default=0)
 
     @property
     def initiators(self) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 from collections.abc import Sequence
 from typing import Any
 
 from cluster.codec import BadValue, Codec
+from cluster.descriptors import AT_ONCE, QUEUE
 from cluster.frames import BYE, MOST_BYTES, Accept, BadFrame, OnCall, checked, served
 
 LINGER_SECONDS = 0.2  # for which a connection is read that is refused
@@ -33,7 +35,10 @@ class Tcp:
         async def come(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await served(TcpConnection(self, self._codec, reader, writer), accept)
 
-        return TcpListener(await asyncio.start_server(come, "127.0.0.1", 0, limit=2**20))
+        own = socket.create_server(("127.0.0.1", 0))
+        server = await asyncio.start_server(come, sock=own, limit=2**20, backlog=AT_ONCE)
+        own.listen(QUEUE)
+        return TcpListener(server)
 
     async def connect(self, host: str, port: int, token: str) -> TcpConnection:
         """A connection to a node that listens. Raises OSError."""

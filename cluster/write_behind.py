@@ -35,7 +35,6 @@ READ_S = 4.0  # that an answer of the database may take
 CLOSE_S = 5.0  # that the end of a cluster waits for the database
 BLOCK = 100  # numbers of snapshots that are reserved at a time
 MOST_RECENT = 1_000  # snapshots in memory that have ended and are not kept
-TYPICAL = 20  # of so many snapshots the durations are remembered
 _TRIES = 5  # to read a page while rows are written
 
 
@@ -55,7 +54,6 @@ class WriteBehind:
         self._new_epochs: dict[int, Epoch] = {}  # likewise
         self._answers: dict[str, Kept] = {}  # likewise, by key
         self._written = 0  # how many new snapshots were written
-        self._durations: deque[float | None] = deque(maxlen=TYPICAL)
         self._numbers: deque[int] = deque()
         self._is_reserving = False
         self._reads, self._reading = Threads("registry-read", 4), Circuit()
@@ -67,7 +65,6 @@ class WriteBehind:
         kept = [*reversed(self._registry.kept())]
         self._rows |= {own.id: own for own in (*self._registry.running(), *kept)}
         self._kept |= dict.fromkeys(own.id for own in kept)
-        self._durations.extend(own.duration for own in reversed(self._registry.page(Status.COMPLETED, TYPICAL)))
         self._registry.add_epoch(epoch)
         self._writer.epoch = epoch.number
         self._writer.renew()
@@ -148,7 +145,6 @@ class WriteBehind:
                 self._new[own.id] = None
             if own.status is Status.COMPLETED and (before is None or before.status is not Status.COMPLETED):
                 self._last[own.epoch] = own.id
-                self._durations.append(own.duration)
             if own.is_kept:
                 self._kept[own.id] = None
             else:
@@ -198,11 +194,6 @@ class WriteBehind:
     def last_completed(self, epoch: int) -> Snapshot | None:
         """The one committed last in an epoch, among those kept; None if there is none."""
         return next((own for own in self.kept() if own.epoch == epoch), None)
-
-    @property
-    def durations(self) -> list[float]:
-        """Milliseconds that the last completed snapshots took."""
-        return [duration for duration in self._durations if duration is not None]
 
     def snapshot(self, snapshot: str) -> Snapshot | None:
         """One snapshot; None if there is none of that id. Raises Unavailable if only the database knows."""

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from cluster.api import documents
-from cluster.api.gate import Gate
+from cluster.api.gate import MOST_REQUESTS, Gate
 from cluster.api.keys import KeysInMemory, KeyStore
 from cluster.api.problems import answer_with_problems
 from cluster.api.routes import add_operations
@@ -25,12 +25,13 @@ ABOUT = "Snapshots of a running distributed system: take them, list them, look i
 
 
 def create_app(
-    controller: Controller, token: str | None, keys: KeyStore | None = None, streams: Streams | None = None
-) -> FastAPI:
+    controller: Controller, token: str | None, keys: KeyStore | None = None, streams: Streams | None = None,
+    most_requests: int = MOST_REQUESTS,
+) -> FastAPI:  # fmt: skip
     """The app. With a token, every request but /healthz needs it; without, only this machine is answered.
 
     `keys` keeps the answers to requests with an Idempotency-Key (None: in memory), `streams` bounds the streams of
-    events (None: as usual). Raises InputError for an empty token.
+    events (None: as usual). `most_requests` may be under way at a time. Raises InputError for an empty token.
     """
     if token is not None and not token.strip():
         raise InputError("the token is empty; give one of at least a character, or none")
@@ -42,6 +43,6 @@ def create_app(
     documents.add_page(app)
     add_operations(app, controller, keys or KeysInMemory(), streams or Streams(controller.events))
     answer_with_problems(app)
-    app.add_middleware(Gate, token=token)
+    app.add_middleware(Gate, token=token, most=most_requests)
     app.openapi = cache(partial(documents.document, app, token is not None))  # type: ignore[method-assign]
     return app

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from swagger_ui_bundle import swagger_ui_path
 
-from cluster.api.problems import MEDIA_TYPE
+from cluster.api.gate import OPEN_TO_ALL, UNCOUNTED
+from cluster.api.problems import LATER, MEDIA_TYPE
 from cluster.api.schemas import ProblemBody
 
 VERSION = "3.0.3"  # the newest that the page can show
@@ -35,7 +36,14 @@ _PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-_START = """SwaggerUIBundle({url: "/openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null});
+# Requests that change something say that they are JSON, also those without a body (cluster/api/gate.py).
+_START = """SwaggerUIBundle({
+  url: "/openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null,
+  requestInterceptor: (request) => {
+    if (request.method && request.method !== "GET") request.headers["Content-Type"] = "application/json";
+    return request;
+  },
+});
 """
 
 
@@ -67,11 +75,11 @@ def document(app: FastAPI, has_token: bool) -> dict[str, Any]:
     components.setdefault("schemas", {})["Problem"] = _as_3_0(ProblemBody.model_json_schema())
     for path, operations in found["paths"].items():
         for method, operation in operations.items():
-            _add_problems(operation, method, has_token and path != "/healthz")
+            _add_problems(operation, path, method, has_token and path != OPEN_TO_ALL)
     if has_token:
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         found["security"] = [{"token": []}]
-        found["paths"]["/healthz"]["get"]["security"] = []
+        found["paths"][OPEN_TO_ALL]["get"]["security"] = []
     return found
 
 
@@ -80,23 +88,32 @@ PROBLEMS = {
     401: "The token is missing or wrong.",
     403: "This is not allowed here.",
     404: "There is none.",
+    408: "The request did not come in time.",
     409: "This is not possible now.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     422: "The request makes no sense.",
-    503: "Too many clients.",
+    429: "Too many requests are under way, or too many snapshots.",
+    503: "This cannot be done now: too many clients, or the registry or the storage does not answer.",
 }
+_RETRY_AFTER = {"description": "Seconds until the request may be sent again.", "schema": {"type": "string"}}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses` of an operation that answers with these problems, for FastAPI."""
     schema = {"$ref": "#/components/schemas/Problem"}
-    return {one: {"description": PROBLEMS[one], "content": {MEDIA_TYPE: {"schema": schema}}} for one in statuses}
+    found: dict[int | str, dict[str, Any]] = {}
+    for one in statuses:
+        found[one] = {"description": PROBLEMS[one], "content": {MEDIA_TYPE: {"schema": schema}}}
+        if one in LATER:
+            found[one]["headers"] = {"Retry-After": _RETRY_AFTER}
+    return found
 
 
-def _add_problems(operation: dict[str, Any], method: str, has_token: bool) -> None:
-    """What the gate answers, whatever the operation."""
-    statuses = [400, 413, 415, *([401] if has_token else []), *([403] if method != "get" else [])]
+def _add_problems(operation: dict[str, Any], path: str, method: str, has_token: bool) -> None:
+    """What connections and the gate answer, whatever the operation."""
+    statuses = [400, 408, 413, 415, 503, *([401] if has_token else []), *([403] if method != "get" else [])]
+    statuses += [429] if path not in UNCOUNTED else []
     takes_input = "parameters" in operation or "requestBody" in operation
     for status, response in problems(*statuses, *([422] if takes_input else [])).items():
         operation["responses"][str(status)] = response

@@ -1,7 +1,9 @@
-"""Who may ask, and how much: names of this machine, origins, the token, and the size of a body.
+"""Who may ask, and how much: names of this machine, origins, the token, the size of a body, and requests at a time.
 
 A cluster without a token serves its own machine only. A page of another site must not reach it with the help of a
-browser on this machine: by a name that it points here (DNS rebinding), or by a request sent across origins.
+browser on this machine: by a name that it points here (DNS rebinding), or by a request sent across origins. A browser
+sends the media type application/json to another site only if that site allows it, which this one does not; so every
+request that changes something needs it, whatever its body and its origin.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from cluster.api.problems import problem_response
 from sim.core.errors import InputError
 
 MOST_BYTES = 64 * 1024  # of a body
+MOST_REQUESTS = 64  # under way: with the right to ask, and with all of their body
 OPEN_TO_ALL = "/healthz"
+UNCOUNTED = (OPEN_TO_ALL, "/v1/events")  # streams of events have a bound of their own
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -45,12 +49,19 @@ class Refusal(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
+_NOT_JSON = Refusal(
+    415,
+    "A request that changes something, or has a body, says that it is JSON; send Content-Type: application/json.",
+)
+
+
 class Gate:
     """Middleware around the whole app."""
 
-    def __init__(self, app: ASGIApp, token: str | None) -> None:
-        self.app = app
-        self.token = token
+    def __init__(self, app: ASGIApp, token: str | None, most: int = MOST_REQUESTS) -> None:
+        """`most` is how many requests may be under way."""
+        self.app, self.token, self.most = app, token, most
+        self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on to the app, or answer it here."""
@@ -58,17 +69,31 @@ class Gate:
             await self.app(scope, receive, send)
             return
         sending = _with_headers(send)
-        refusal = self._refusal(scope)
-        body = await _body(receive) if refusal is None else b""
-        if body is None:
-            size = f"{MOST_BYTES // 1024} KiB"
-            refusal = Refusal(413, f"The body is too large; it may have {size}.", {"Connection": "close"})
-        elif body and not _is_json(scope):
-            refusal = Refusal(415, "The body has another media type; send JSON, with Content-Type: application/json.")
+        refusal, body = self._refusal(scope), b""
         if refusal is None:
-            await self.app(scope, _again(body or b"", receive), sending)
-        else:
+            found = await _body(receive)
+            if found is None:
+                return
+            refusal, body = self._refusal_of(found, scope), found
+        if refusal is not None:
             await problem_response(scope, *refusal)(scope, receive, sending)
+            return
+        counts = scope["path"] not in UNCOUNTED
+        self._under_way += counts
+        try:
+            await self.app(scope, _again(body, receive), sending)
+        finally:
+            self._under_way -= counts
+
+    def _refusal_of(self, body: bytes, scope: Scope) -> Refusal | None:
+        if len(body) > MOST_BYTES:
+            size = f"{MOST_BYTES // 1024} KiB"
+            return Refusal(413, f"The body is too large; it may have {size}.", {"Connection": "close"})
+        if body and not _is_json(scope):
+            return _NOT_JSON
+        if self._under_way >= self.most and scope["path"] not in UNCOUNTED:
+            return Refusal(429, f"{self.most} requests are under way, which is the most; ask again in a second.")
+        return None
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
@@ -77,9 +102,11 @@ class Gate:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not _is_loopback(_host_of(f"//{hosts[0]}")):
             return Refusal(400, "This cluster is not known by that name; ask it at 127.0.0.1 or localhost.")
-        if scope["method"] not in _READING and not all(map(_is_ours, headers.getlist("origin"))):
+        if scope["method"] in _READING:
+            return None
+        if not all(map(_is_ours, headers.getlist("origin"))):
             return Refusal(403, "This request comes from a page of another site; ask from a page of this machine.")
-        return None
+        return None if _is_json(scope) else _NOT_JSON
 
 
 def _of_token(headers: Headers, token: str) -> Refusal | None:
@@ -124,14 +151,14 @@ def _is_json(scope: Scope) -> bool:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The body of a request; None where it is too large."""
+    """The body of a request, or a beginning of one that is too large; None if the client has gone before its end."""
     body = b""
     while True:
         message = await receive()
-        body += bytes(message.get("body", b""))
-        if len(body) > MOST_BYTES:
+        if message["type"] == "http.disconnect":
             return None
-        if not message.get("more_body", False):
+        body += bytes(message.get("body", b""))
+        if len(body) > MOST_BYTES or not message.get("more_body", False):
             return body
 
 

@@ -20,19 +20,26 @@ from cluster.model import FAULT_KINDS, Problem
 from sim.core.errors import InputError, brief
 
 MEDIA_TYPE = "application/problem+json"
+LATER = (429, 503)  # a request that was refused for now may be sent again
+RETRY_AFTER = "1"  # so many seconds later
 _WISH = re.compile(r"^(?:Input|String|List|Value) should ")
 
 
-def problem_response(scope: Scope, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer to a request that cannot be met. Its title is the name of the status."""
-    body = {
+def problem_body(path: str, status: int, sentence: str) -> dict[str, str | int]:
+    """The document about a request that cannot be met. Its title is the name of the status."""
+    return {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": str(InputError(sentence)).encode("utf-8", "backslashreplace").decode("utf-8"),
-        "instance": quote(scope["path"], safe="/", errors="replace"),
+        "instance": quote(path, safe="/", errors="replace"),
     }
-    return JSONResponse(body, status, headers, MEDIA_TYPE)
+
+
+def problem_response(scope: Scope, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The answer to a request that cannot be met. One to be sent again later says when, in seconds."""
+    later = {"Retry-After": RETRY_AFTER} if status in LATER else {}
+    return JSONResponse(problem_body(scope["path"], status, sentence), status, {**later, **(headers or {})}, MEDIA_TYPE)
 
 
 def answer_with_problems(app: FastAPI) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
@@ -35,7 +36,7 @@ from cluster.api.schemas import (
     TriggerRequest,
 )
 from cluster.api.streaming import EventStream, Streams
-from cluster.model import Answer, Controller, Problem, Status, Unavailable
+from cluster.model import Answer, Controller, Problem, Snapshot, Status, Unavailable
 
 SAMPLES = 20  # completed snapshots of which the median duration is the estimate
 SNAPSHOTS = "/v1/snapshots"
@@ -69,7 +70,7 @@ def add_operations(app: FastAPI, controller: Controller, keys: KeyStore, streams
 def _add_snapshots(app: FastAPI, controller: Controller, once: Once) -> None:
     @app.post(
         f"{SNAPSHOTS}/trigger", status_code=202, response_model=TriggerAnswer, tags=["snapshots"],
-        responses={202: {"headers": {**_LOCATION, **_REPLAYED}}, **problems(404, 409)},
+        responses={202: {"headers": {**_LOCATION, **_REPLAYED}}, **problems(404, 409, 429)},
     )  # fmt: skip
     async def trigger(request: Annotated[TriggerRequest, Body()] = TriggerRequest(), key: Key = None) -> Response:  # noqa: B008
         """Ask for a snapshot, and do not wait for it."""
@@ -113,14 +114,13 @@ def _add_snapshots(app: FastAPI, controller: Controller, once: Once) -> None:
         return ContentsAnswer.model_validate({**controller.contents(snapshot_id), "snapshot_id": snapshot_id})
 
 
-def _estimate_ms(controller: Controller) -> int | None:
-    """The median duration of the last completed snapshots; None before there are any, or if nobody knows."""
-    try:
+def _estimate_ms(controller: Controller) -> int:
+    """The median duration of the last completed snapshots; before there are any, what the delays make likely."""
+    completed: Sequence[Snapshot] = ()
+    with suppress(Unavailable):
         completed = controller.snapshots(Status.COMPLETED, SAMPLES, None)
-    except Unavailable:
-        return None
     durations = [one.duration for one in completed if one.duration is not None]
-    return round(statistics.median(durations)) if durations else None
+    return round(statistics.median(durations) if durations else controller.first_estimate())
 
 
 def _add_recovery(app: FastAPI, controller: Controller, once: Once) -> None:

@@ -165,12 +165,15 @@ class ProblemBody(BaseModel):
 
 
 class TriggerAnswer(BaseModel):
-    """A snapshot that was asked for. The estimate is the median of the last ones; null before there are any."""
+    """A snapshot that was asked for."""
 
     snapshot_id: str
     status: Status
     initiated_at: datetime
-    estimated_completion_ms: int | None
+    estimated_completion_ms: int = Field(
+        description="The median duration of the last completed snapshots, in milliseconds. Before there is one: how "
+        "long markers may take across the system by the delays that are set, and at most the time to live."
+    )
 
 
 class SnapshotAnswer(BaseModel):

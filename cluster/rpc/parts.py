@@ -1,4 +1,4 @@
-"""The part of a process as FlushChannelState hands it over: its own state, and the messages of each channel, in chunks.
+"""The part of a process as FlushChannelState hands it over: its own state, and the messages of each channel.
 
 The state of the process is a map: `document` as in sim.services.uploads.Part ({"whole": state}), `inside` (how many of
 its events are inside the cut), and what may be left out: `base`, `size`, `turn`, `offsets`. The state of a channel is a
@@ -8,13 +8,15 @@ list of maps, one for each message, with the fields in FIELDS. Every channel to 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cluster.codec import BadValue, Codec, checked_message
 from cluster.frames import MOST_BYTES
 from cluster.rpc import snapshot_pb2 as pb
+from cluster.vault import NAME
+from sim.core.errors import brief, nearest
 from sim.core.log import to_json
 from sim.core.model import APP, Channel, LocalSnapshot, Message
 from sim.services.uploads import Part
@@ -23,6 +25,18 @@ CHUNK = 2**20  # bytes of state in a call: gRPC takes messages of at most 4 MiB 
 MOST_STATES = 256  # of one part
 MOST_PARTS = 4  # of one node that are not complete, or not asked for yet
 FIELDS = ("id", "body", "stamp", "sent_index", "label", "receive_label", "origin", "epoch", "is_again")
+
+
+def no_node(field: str, name: str, nodes: Sequence[str]) -> str:
+    """Why the sender `name` of a call is refused, which is none of `nodes`."""
+    return f"{field}: {brief(name)} is no node of this cluster; {nearest(name, nodes)}"
+
+
+def no_id(snapshot: str) -> str:
+    """Why a call with this `snapshot_id` is refused ("": it is not)."""
+    if NAME.fullmatch(snapshot):
+        return ""
+    return f"snapshot_id: {brief(snapshot)} is no id; letters, digits, - and _, at most 100"
 
 
 def calls(codec: Codec, snapshot: str, node: str, part: Part) -> Iterator[pb.FlushRequest]:
@@ -59,20 +73,24 @@ class _Pending:
 class Parts:
     """The parts that have been handed over, until the message comes that brings each."""
 
-    def __init__(self, codec: Codec, channels: Mapping[str, Channel]) -> None:
-        """`channels` by name."""
-        self._codec, self._channels = codec, channels
+    def __init__(self, codec: Codec, nodes: Sequence[str], channels: Mapping[str, Channel]) -> None:
+        """`nodes` are the names of those that have parts; `channels` are those between them, by name."""
+        self._codec, self._nodes, self._channels = codec, nodes, channels
         self._pending: dict[str, dict[str, _Pending]] = {}  # by node and snapshot
 
     def take(self, call: pb.FlushRequest) -> str:
-        """Take a chunk. Returns why it is not taken ("": it is)."""
-        name = call.channel_id
+        """Take a state, or a chunk of one. Returns why it is not taken ("": it is)."""
+        name, chunks = call.channel_id, call.chunks or 1
+        if call.node_id not in self._nodes:
+            return no_node("node_id", call.node_id, self._nodes)
+        if problem := no_id(call.snapshot_id):
+            return problem
         if name and (name not in self._channels or self._channels[name].target_name != call.node_id):
             return f"{call.node_id} has no channel {name!r} that leads to it"
-        if zlib.crc32(call.state_data) != call.crc32:
+        if call.HasField("crc32") and zlib.crc32(call.state_data) != call.crc32:
             return f"chunk {call.chunk} of {name or 'the process'} is damaged: its checksum is another"
-        if not 0 <= call.chunk < call.chunks:
-            return f"chunk {call.chunk} of {call.chunks}: chunks count from 0"
+        if call.chunk >= chunks:
+            return f"chunk {call.chunk} of {chunks}: chunks count from 0"
         parts = self._pending.setdefault(call.node_id, {})
         own = parts.setdefault(call.snapshot_id, _Pending())
         if call.chunk == 0:
@@ -87,7 +105,7 @@ class Parts:
             return f"a part has at most {MOST_BYTES} bytes and {MOST_STATES} channels"
         own.states[name] += call.state_data
         own.missing[name] = call.chunk + 1
-        if call.chunk + 1 == call.chunks:
+        if call.chunk + 1 == chunks:
             del own.missing[name]
         for old in list(parts)[:-MOST_PARTS]:
             del parts[old]

@@ -24,45 +24,45 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63luster/rpc/snapshot.proto\x12\x14\x64istributed.snapshot\"R\n\rMarkerRequest\x12\x13\n\x0bsnapshot_id\x18\x01 \x01(\t\x12\x16\n\x0esender_node_id\x18\x02 \x01(\t\x12\x14\n\x0ctimestamp_ns\x18\x03 \x01(\x03\"\"\n\x0eMarkerResponse\x12\x10\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x08\"\x8a\x01\n\x0c\x46lushRequest\x12\x13\n\x0bsnapshot_id\x18\x01 \x01(\t\x12\x0f\n\x07node_id\x18\x02 \x01(\t\x12\x12\n\nchannel_id\x18\x03 \x01(\t\x12\x12\n\nstate_data\x18\x04 \x01(\x0c\x12\r\n\x05\x63hunk\x18\x05 \x01(\r\x12\x0e\n\x06\x63hunks\x18\x06 \x01(\r\x12\r\n\x05\x63rc32\x18\x07 \x01(\x07\"0\n\rFlushResponse\x12\x0e\n\x06status\x18\x01 \x01(\x08\x12\x0f\n\x07problem\x18\x02 \x01(\t\"5\n\x06\x46rames\x12+\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x1b.distributed.snapshot.Frame\"\xff\x02\n\x05\x46rame\x12,\n\x05hello\x18\x01 \x01(\x0b\x32\x1b.distributed.snapshot.HelloH\x00\x12\x30\n\x07welcome\x18\x02 \x01(\x0b\x32\x1d.distributed.snapshot.WelcomeH\x00\x12*\n\x04\x64\x61ta\x18\x03 \x01(\x0b\x32\x1a.distributed.snapshot.DataH\x00\x12,\n\x05taken\x18\x04 \x01(\x0b\x32\x1b.distributed.snapshot.TakenH\x00\x12,\n\x05\x61gain\x18\x05 \x01(\x0b\x32\x1b.distributed.snapshot.AgainH\x00\x12,\n\x05order\x18\x06 \x01(\x0b\x32\x1b.distributed.snapshot.OrderH\x00\x12.\n\x06report\x18\x07 \x01(\x0b\x32\x1c.distributed.snapshot.ReportH\x00\x12(\n\x03\x62ye\x18\x08 \x01(\x0b\x32\x19.distributed.snapshot.ByeH\x00\x42\x06\n\x04kind\"S\n\x05Hello\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\r\x12\x0e\n\x06target\x18\x03 \x01(\x11\x12\x0c\n\x04life\x18\x04 \x01(\t\x12\r\n\x05\x61\x62out\x18\x05 \x01(\x0c\".\n\x07Welcome\x12\x10\n\x08received\x18\x01 \x01(\x04\x12\x11\n\tdelivered\x18\x02 \x01(\x04\"\xc8\x02\n\x04\x44\x61ta\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\r\n\x05\x63lock\x18\x02 \x01(\x04\x12\x0f\n\x07\x63hannel\x18\x03 \x01(\r\x12\n\n\x02id\x18\x04 \x01(\x04\x12(\n\x04kind\x18\x05 \x01(\x0e\x32\x1a.distributed.snapshot.Kind\x12\x0c\n\x04\x62ody\x18\x06 \x01(\x0c\x12\x15\n\x08snapshot\x18\x07 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05stamp\x18\x08 \x01(\x0c\x12\x12\n\x05index\x18\t \x01(\x04H\x01\x88\x01\x01\x12\x12\n\x05label\x18\n \x01(\tH\x02\x88\x01\x01\x12\x1a\n\rreceive_label\x18\x0b \x01(\tH\x03\x88\x01\x01\x12\r\n\x05\x65poch\x18\x0c \x01(\r\x12\x0f\n\x07sent_at\x18\r \x01(\x01\x12\x0f\n\x07\x66lushed\x18\x0e \x01(\x08\x42\x0b\n\t_snapshotB\x08\n\x06_indexB\x08\n\x06_labelB\x10\n\x0e_receive_label\",\n\x05Taken\x12\x10\n\x08received\x18\x01 \x01(\x04\x12\x11\n\tdelivered\x18\x02 \x01(\x04\"\x18\n\x05\x41gain\x12\x0f\n\x07missing\x18\x01 \x01(\x04\"#\n\x05Order\x12\x0c\n\x04what\x18\x01 \x01(\t\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\"$\n\x06Report\x12\x0c\n\x04what\x18\x01 \x01(\t\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\"\x15\n\x03\x42ye\x12\x0e\n\x06reason\x18\x01 \x01(\t*(\n\x04Kind\x12\x07\n\x03\x41PP\x10\x00\x12\n\n\x06MARKER\x10\x01\x12\x0b\n\x07\x43ONTROL\x10\x02\x32\xc8\x01\n\x0fSnapshotService\x12W\n\nSendMarker\x12#.distributed.snapshot.MarkerRequest\x1a$.distributed.snapshot.MarkerResponse\x12\\\n\x11\x46lushChannelState\x12\".distributed.snapshot.FlushRequest\x1a#.distributed.snapshot.FlushResponse2U\n\x08\x43hannels\x12I\n\x07\x43onnect\x12\x1c.distributed.snapshot.Frames\x1a\x1c.distributed.snapshot.Frames(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63luster/rpc/snapshot.proto\x12\x14\x64istributed.snapshot\"R\n\rMarkerRequest\x12\x13\n\x0bsnapshot_id\x18\x01 \x01(\t\x12\x16\n\x0esender_node_id\x18\x02 \x01(\t\x12\x14\n\x0ctimestamp_ns\x18\x03 \x01(\x03\"\"\n\x0eMarkerResponse\x12\x10\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x08\"\x99\x01\n\x0c\x46lushRequest\x12\x13\n\x0bsnapshot_id\x18\x01 \x01(\t\x12\x0f\n\x07node_id\x18\x02 \x01(\t\x12\x12\n\nchannel_id\x18\x03 \x01(\t\x12\x12\n\nstate_data\x18\x04 \x01(\x0c\x12\r\n\x05\x63hunk\x18\x05 \x01(\r\x12\x0e\n\x06\x63hunks\x18\x06 \x01(\r\x12\x12\n\x05\x63rc32\x18\x07 \x01(\x07H\x00\x88\x01\x01\x42\x08\n\x06_crc32\"0\n\rFlushResponse\x12\x0e\n\x06status\x18\x01 \x01(\x08\x12\x0f\n\x07problem\x18\x02 \x01(\t\"5\n\x06\x46rames\x12+\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x1b.distributed.snapshot.Frame\"\xff\x02\n\x05\x46rame\x12,\n\x05hello\x18\x01 \x01(\x0b\x32\x1b.distributed.snapshot.HelloH\x00\x12\x30\n\x07welcome\x18\x02 \x01(\x0b\x32\x1d.distributed.snapshot.WelcomeH\x00\x12*\n\x04\x64\x61ta\x18\x03 \x01(\x0b\x32\x1a.distributed.snapshot.DataH\x00\x12,\n\x05taken\x18\x04 \x01(\x0b\x32\x1b.distributed.snapshot.TakenH\x00\x12,\n\x05\x61gain\x18\x05 \x01(\x0b\x32\x1b.distributed.snapshot.AgainH\x00\x12,\n\x05order\x18\x06 \x01(\x0b\x32\x1b.distributed.snapshot.OrderH\x00\x12.\n\x06report\x18\x07 \x01(\x0b\x32\x1c.distributed.snapshot.ReportH\x00\x12(\n\x03\x62ye\x18\x08 \x01(\x0b\x32\x19.distributed.snapshot.ByeH\x00\x42\x06\n\x04kind\"S\n\x05Hello\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\r\x12\x0e\n\x06target\x18\x03 \x01(\x11\x12\x0c\n\x04life\x18\x04 \x01(\t\x12\r\n\x05\x61\x62out\x18\x05 \x01(\x0c\".\n\x07Welcome\x12\x10\n\x08received\x18\x01 \x01(\x04\x12\x11\n\tdelivered\x18\x02 \x01(\x04\"\xc8\x02\n\x04\x44\x61ta\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\r\n\x05\x63lock\x18\x02 \x01(\x04\x12\x0f\n\x07\x63hannel\x18\x03 \x01(\r\x12\n\n\x02id\x18\x04 \x01(\x04\x12(\n\x04kind\x18\x05 \x01(\x0e\x32\x1a.distributed.snapshot.Kind\x12\x0c\n\x04\x62ody\x18\x06 \x01(\x0c\x12\x15\n\x08snapshot\x18\x07 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05stamp\x18\x08 \x01(\x0c\x12\x12\n\x05index\x18\t \x01(\x04H\x01\x88\x01\x01\x12\x12\n\x05label\x18\n \x01(\tH\x02\x88\x01\x01\x12\x1a\n\rreceive_label\x18\x0b \x01(\tH\x03\x88\x01\x01\x12\r\n\x05\x65poch\x18\x0c \x01(\r\x12\x0f\n\x07sent_at\x18\r \x01(\x01\x12\x0f\n\x07\x66lushed\x18\x0e \x01(\x08\x42\x0b\n\t_snapshotB\x08\n\x06_indexB\x08\n\x06_labelB\x10\n\x0e_receive_label\",\n\x05Taken\x12\x10\n\x08received\x18\x01 \x01(\x04\x12\x11\n\tdelivered\x18\x02 \x01(\x04\"\x18\n\x05\x41gain\x12\x0f\n\x07missing\x18\x01 \x01(\x04\"#\n\x05Order\x12\x0c\n\x04what\x18\x01 \x01(\t\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\"$\n\x06Report\x12\x0c\n\x04what\x18\x01 \x01(\t\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\"\x15\n\x03\x42ye\x12\x0e\n\x06reason\x18\x01 \x01(\t*(\n\x04Kind\x12\x07\n\x03\x41PP\x10\x00\x12\n\n\x06MARKER\x10\x01\x12\x0b\n\x07\x43ONTROL\x10\x02\x32\xc8\x01\n\x0fSnapshotService\x12W\n\nSendMarker\x12#.distributed.snapshot.MarkerRequest\x1a$.distributed.snapshot.MarkerResponse\x12\\\n\x11\x46lushChannelState\x12\".distributed.snapshot.FlushRequest\x1a#.distributed.snapshot.FlushResponse2U\n\x08\x43hannels\x12I\n\x07\x43onnect\x12\x1c.distributed.snapshot.Frames\x1a\x1c.distributed.snapshot.Frames(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'cluster.rpc.snapshot_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_KIND']._serialized_start=1438
-  _globals['_KIND']._serialized_end=1478
+  _globals['_KIND']._serialized_start=1453
+  _globals['_KIND']._serialized_end=1493
   _globals['_MARKERREQUEST']._serialized_start=52
   _globals['_MARKERREQUEST']._serialized_end=134
   _globals['_MARKERRESPONSE']._serialized_start=136
   _globals['_MARKERRESPONSE']._serialized_end=170
   _globals['_FLUSHREQUEST']._serialized_start=173
-  _globals['_FLUSHREQUEST']._serialized_end=311
-  _globals['_FLUSHRESPONSE']._serialized_start=313
-  _globals['_FLUSHRESPONSE']._serialized_end=361
-  _globals['_FRAMES']._serialized_start=363
-  _globals['_FRAMES']._serialized_end=416
-  _globals['_FRAME']._serialized_start=419
-  _globals['_FRAME']._serialized_end=802
-  _globals['_HELLO']._serialized_start=804
-  _globals['_HELLO']._serialized_end=887
-  _globals['_WELCOME']._serialized_start=889
-  _globals['_WELCOME']._serialized_end=935
-  _globals['_DATA']._serialized_start=938
-  _globals['_DATA']._serialized_end=1266
-  _globals['_TAKEN']._serialized_start=1268
-  _globals['_TAKEN']._serialized_end=1312
-  _globals['_AGAIN']._serialized_start=1314
-  _globals['_AGAIN']._serialized_end=1338
-  _globals['_ORDER']._serialized_start=1340
-  _globals['_ORDER']._serialized_end=1375
-  _globals['_REPORT']._serialized_start=1377
-  _globals['_REPORT']._serialized_end=1413
-  _globals['_BYE']._serialized_start=1415
-  _globals['_BYE']._serialized_end=1436
-  _globals['_SNAPSHOTSERVICE']._serialized_start=1481
-  _globals['_SNAPSHOTSERVICE']._serialized_end=1681
-  _globals['_CHANNELS']._serialized_start=1683
-  _globals['_CHANNELS']._serialized_end=1768
+  _globals['_FLUSHREQUEST']._serialized_end=326
+  _globals['_FLUSHRESPONSE']._serialized_start=328
+  _globals['_FLUSHRESPONSE']._serialized_end=376
+  _globals['_FRAMES']._serialized_start=378
+  _globals['_FRAMES']._serialized_end=431
+  _globals['_FRAME']._serialized_start=434
+  _globals['_FRAME']._serialized_end=817
+  _globals['_HELLO']._serialized_start=819
+  _globals['_HELLO']._serialized_end=902
+  _globals['_WELCOME']._serialized_start=904
+  _globals['_WELCOME']._serialized_end=950
+  _globals['_DATA']._serialized_start=953
+  _globals['_DATA']._serialized_end=1281
+  _globals['_TAKEN']._serialized_start=1283
+  _globals['_TAKEN']._serialized_end=1327
+  _globals['_AGAIN']._serialized_start=1329
+  _globals['_AGAIN']._serialized_end=1353
+  _globals['_ORDER']._serialized_start=1355
+  _globals['_ORDER']._serialized_end=1390
+  _globals['_REPORT']._serialized_start=1392
+  _globals['_REPORT']._serialized_end=1428
+  _globals['_BYE']._serialized_start=1430
+  _globals['_BYE']._serialized_end=1451
+  _globals['_SNAPSHOTSERVICE']._serialized_start=1496
+  _globals['_SNAPSHOTSERVICE']._serialized_end=1696
+  _globals['_CHANNELS']._serialized_start=1698
+  _globals['_CHANNELS']._serialized_end=1783
 # @@protoc_insertion_point(module_scope)

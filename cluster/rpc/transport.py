@@ -18,16 +18,16 @@ import grpc
 from grpc import aio
 
 from cluster.codec import BadValue, Codec
-from cluster.frames import BYE, DATA, HELLO, MOST_BYTES, Accept, BadFrame, OnCall, served
+from cluster.frames import BYE, DATA, HELLO, HELLO_SECONDS, MOST_BYTES, MOST_STRANGERS, Accept, BadFrame, OnCall, served
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.messages import STAMP, frame_of, message_of
-from cluster.rpc.parts import Parts, calls
-from cluster.vault import NAME
+from cluster.rpc.parts import Parts, calls, no_id, no_node
 from sim.core.model import Channel
 from sim.services.uploads import Part
 
 BATCH = 2**20  # bytes of frames after which a message of a stream is full
 MOST_STREAMS = 512  # from one computer at once
+FOR_EACH_NODE = 4  # connections that come in from it: one for each service, one for reports, and new ones at a restart
 LINGER_SECONDS = 0.2  # for which a stream is kept open that is refused
 _AUTHORIZATION = "authorization"
 _OPTIONS = (
@@ -37,6 +37,12 @@ _OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),  # each connection is one of its own, so that it can be cut
     ("grpc.enable_retries", 0),  # a link connects again by itself
     ("grpc.so_reuseport", 0),
+)
+# Whoever connects is a stranger at first, and has to say something soon.
+_LISTENING = (
+    *_OPTIONS,
+    ("grpc.server_handshake_timeout_ms", int(HELLO_SECONDS * 1000)),
+    ("grpc.max_connection_idle_ms", int(HELLO_SECONDS * 1000)),
 )
 _PATHS = {
     method.name: f"/{service.full_name}/{method.name}"
@@ -56,9 +62,10 @@ class Packed(NamedTuple):
 class Grpc:
     """The transport (cluster.frames.Transport)."""
 
-    def __init__(self, codec: Codec, names: Sequence[str], channels: Iterable[Channel]) -> None:
-        """`names` are those of the processes and services, by number; `channels` those between processes."""
-        self.codec, self.names = codec, names
+    def __init__(self, codec: Codec, names: Sequence[str], nodes: Sequence[str], channels: Iterable[Channel]) -> None:
+        """`names` are those of the processes and services, by number; `nodes` of the processes alone, and `channels`
+        those between them."""
+        self.codec, self.names, self.nodes = codec, names, nodes
         self.channels = {channel.name: channel for channel in channels}
 
     def pack(self, frame: list[Any]) -> Packed:
@@ -79,7 +86,8 @@ class Grpc:
 
     async def listen(self, token: str, accept: Accept, on_call: OnCall | None = None) -> GrpcListener:
         """Take streams and calls on a free port, from those who know the token."""
-        server = aio.server(options=_OPTIONS)
+        most = MOST_STRANGERS + FOR_EACH_NODE * len(self.names)
+        server = aio.server(options=(*_LISTENING, ("grpc.max_allowed_incoming_connections", most)))
         node = _Node(self, accept, on_call)
         for service, methods in node.services(token).items():
             server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, methods),))
@@ -267,7 +275,7 @@ class _Node:
     def __init__(self, transport: Grpc, accept: Accept, on_call: OnCall | None) -> None:
         """`on_call` None: this is the controller, which takes parts."""
         self._transport, self._accept, self._on_call = transport, accept, on_call
-        self._parts = Parts(transport.codec, transport.channels) if on_call is None else None
+        self._parts = Parts(transport.codec, transport.nodes, transport.channels) if on_call is None else None
         self.connections: set[GrpcConnection] = set()
 
     def services(self, token: str) -> dict[str, dict[str, grpc.RpcMethodHandler]]:
@@ -314,18 +322,19 @@ class _Node:
             self.connections.discard(connection)
 
     async def _send_marker(self, request: pb.MarkerRequest, context: Any) -> pb.MarkerResponse:
-        """Somebody asks this node to start a snapshot, or tells it of one."""
+        """A node asks this one to start a snapshot, or tells it of one."""
         if self._on_call is None:
             what = "the controller takes no markers; call a node, or POST /v1/snapshots/trigger"
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, what)
-        if not NAME.fullmatch(request.snapshot_id):
-            what = f"snapshot_id: {request.snapshot_id[:100]!r} is no id; letters, digits, - and _, at most 100"
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, what)
+        sender, nodes = request.sender_node_id, self._transport.nodes
+        problem = no_id(request.snapshot_id) or ("" if sender in nodes else no_node("sender_node_id", sender, nodes))
+        if problem:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, problem)
         assert self._on_call is not None
         return pb.MarkerResponse(accepted=self._on_call(request.snapshot_id))
 
     async def _flush(self, request: pb.FlushRequest, context: Any) -> pb.FlushResponse:
-        """A chunk of a part."""
+        """A state of a part, or a chunk of one."""
         if self._parts is None:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "a node takes no parts; call the controller")
         assert self._parts is not None

@@ -4,7 +4,8 @@ The rules of a snapshot algorithm say nothing of what fails. A process may crash
 process gave up by itself, one could end with its part of a snapshot and another without. So one service decides:
 
 1. A snapshot is asked for by the scenario, by a process, or every so often. The coordinator gives it an id, higher than
-   all before, and tells one process to start it. At most so many are under way at a time, with a pause after each.
+   all before, and tells one process to start it. At most so many are under way at a time, with a pause after each. Of
+   those that wait there may be a bound as well: one more has failed at once.
 2. A process whose part is done tells the coordinator. When all have, the snapshot is complete.
 3. A snapshot that is not complete when its time is over has expired. It has failed if a process says that it cannot
    hold more messages, if one has started again without its part, or if the membership changes.
@@ -71,6 +72,7 @@ from sim.services.words import (
     MEMBERSHIP,
     NAME,
     ROLLED_BACK,
+    TOO_MANY,
     CoordinatedWords,
     listing,
 )
@@ -203,7 +205,14 @@ class Coordinator(Service):
         return service.memory or Notes(own.members, own.numbered, left)
 
     def _ask(self, service: Process, request: Request, out: Out) -> None:
-        notes = self._notes(service)
+        notes, most = self._notes(service), self.settings.most_waiting
+        if request.id in _known(notes):
+            return
+        if 0 < most <= len(notes.pending) + len(notes.under_way):
+            if request.id is not None:
+                service.memory = notes._replace(ended=(*notes.ended, request.id))
+                out.decide(request.id, FAILED, TOO_MANY, f"{most} are under way or wait")
+            return
         service.memory = notes._replace(pending=(*notes.pending, request))
         self._start_next(service, out)
 
@@ -220,7 +229,7 @@ class Coordinator(Service):
             request, *others = notes.pending
             number = notes.number if request.id is not None else notes.number + 1
             name = request.id if request.id is not None else f"S{number}"
-            if name in {*notes.under_way, *notes.complete, *notes.forgotten, *notes.ended}:
+            if name in _known(notes):
                 service.memory = notes._replace(pending=tuple(others))
                 continue
             started = Round(initiator, notes.members, (), request.tries)
@@ -376,6 +385,11 @@ class Coordinator(Service):
             if not notes.under_way[name].is_written:
                 self._decide(service, name, FAILED, MEMBERSHIP, detail, out)
         self._start_next(service, out)
+
+
+def _known(notes: Notes) -> set[str]:
+    """The ids of all snapshots that have been started, or have ended."""
+    return {*notes.under_way, *notes.complete, *notes.forgotten, *notes.ended}
 
 
 class EagerCoordinator(Coordinator):

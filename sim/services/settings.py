@@ -17,6 +17,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     "retries": Parameter("whole", 0, "how often a snapshot is tried again, each time by another initiator"),
     "minimum_pause": Parameter("number", 0.0, "time units from the end of a snapshot to the start of the next"),
     "most_concurrent": Parameter("whole", 1, "how many snapshots may be under way at a time", 1),
+    "most_waiting": Parameter(
+        "whole", 0, "snapshots that may be under way or wait to start; one more fails at once (0: any number)"
+    ),
     "retained": Parameter("whole", 0, "how many complete snapshots are kept, the newest ones (0: all)"),
     "interval": Parameter("number", 0.0, "time units from one snapshot to the next that nobody asked for (0: none)"),
     "heartbeat": Parameter("number", 0.0, "time units from one heartbeat of a process to the next (0: none)"),
@@ -89,6 +92,7 @@ class Settings(NamedTuple):
     retries: int
     minimum_pause: float
     most_concurrent: int
+    most_waiting: int
     retained: int
     interval: float
     heartbeat: float

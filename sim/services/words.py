@@ -15,6 +15,7 @@ OUTCOMES = (COMPLETE, EXPIRED, FAILED)
 MEMBERSHIP = "membership changed"
 ROLLED_BACK = "the system is rolled back"
 CANCELLED = "somebody cancelled it"
+TOO_MANY = "too many snapshots wait"
 
 STARTS = RuleClause(
     "The coordinator starts a snapshot",

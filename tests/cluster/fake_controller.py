@@ -81,6 +81,9 @@ class FakeController:
                 return place, row
         raise Problem(404, f"There is no snapshot {snapshot!r}.")
 
+    def first_estimate(self) -> float:
+        return 1500.0
+
     def snapshot(self, snapshot: str) -> Snapshot:
         return self._row(snapshot)[1]
 

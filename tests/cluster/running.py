@@ -80,6 +80,15 @@ def nodes_of(process: subprocess.Popen[str]) -> list[int]:
     return [pid for pid in children if is_alive(pid) and b"cluster.node" in _line_of(pid)]
 
 
+def ports_of(pid: int) -> set[int]:
+    """The ports on which a process listens."""
+    folder = Path(f"/proc/{pid}/fd")
+    own = {os.readlink(path) for path in folder.iterdir() if path.is_symlink()}
+    tables = (Path(f"/proc/net/{name}").read_text() for name in ("tcp", "tcp6"))
+    rows = [line.split() for table in tables for line in table.splitlines()[1:]]
+    return {int(row[1].partition(":")[2], 16) for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own}
+
+
 def _line_of(pid: int) -> bytes:
     """The command line of a process; empty if it is no more."""
     with suppress(OSError):
@@ -129,13 +138,15 @@ class Up:
 
 
 @contextmanager
-def up(*arguments: str, project: Path = ROOT, token: str | None = None) -> Iterator[Up]:
-    """A cluster that runs while this lasts."""
+def up(
+    *arguments: str, project: Path = ROOT, token: str | None = None, descriptors: int | None = None
+) -> Iterator[Up]:  # fmt: skip
+    """A cluster that runs while this lasts. It may have so many file descriptors (None: as many as the tests)."""
     secret = ("--token", token) if token else ()
-    process = subprocess.Popen(
-        command("up", *arguments, *secret, "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        **surroundings(project),
-    )  # fmt: skip
+    line = command("up", *arguments, *secret, "--port", "0")
+    if descriptors is not None:
+        line = ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", *line]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **surroundings(project))
     try:
         yield Up(process, token)
     finally:

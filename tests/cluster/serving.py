@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import uvicorn
 from starlette.types import ASGIApp
 
+from cluster.api import connections
+from cluster.api.connections import Limits
 from tests.waiting import budget_s
 
 
@@ -42,12 +43,16 @@ class Server:
         self.url = f"http://127.0.0.1:{port}"
 
     def ask(self, method: str, path: str, body: Any = None, headers: Mapping[str, str | bytes] | None = None) -> Answer:
-        """The answer to a request. A body that is neither bytes nor an iterator of them is sent as JSON."""
+        """The answer to a request. A body that is neither bytes nor an iterator of them is sent as JSON.
+
+        A request that changes something says that it is JSON, unless `headers` say something else ("": nothing).
+        """
         given = dict(headers or {})
         if body is not None and not isinstance(body, (bytes, Iterator)):
             body = json.dumps(body).encode()
-        if body is not None:
+        if body is not None or method not in ("GET", "HEAD", "OPTIONS"):
             given.setdefault("Content-Type", "application/json")
+        given = {name: value for name, value in given.items() if value != "" or name != "Content-Type"}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=budget_s())
         try:
             connection.request(method, path, body, given)
@@ -58,11 +63,10 @@ class Server:
 
 
 @contextmanager
-def serving(app: ASGIApp) -> Iterator[Server]:
+def serving(app: ASGIApp, limits: Limits = Limits()) -> Iterator[Server]:  # noqa: B008
     """A server of the app, stopped again whatever happens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:  # connections wait from here on
-        config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
+        server = connections.Server(app, limits, log_level="critical")
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

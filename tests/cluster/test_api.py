@@ -28,7 +28,7 @@ def test_a_trigger_is_answered_before_the_snapshot_is_taken(server: Server) -> N
         "snapshot_id": "snap-0",
         "status": "INITIATED",
         "initiated_at": "2026-05-23T08:12:00Z",
-        "estimated_completion_ms": None,
+        "estimated_completion_ms": 1500,
     }
     asked = server.ask("GET", answer.headers["Location"]).json
     assert (asked["initiated_by_node_id"], asked["snapshot_type"]) == ("P1", "incremental")

@@ -20,7 +20,7 @@ from tests.cases import check_each
 from tests.cluster.fake_controller import FakeController
 
 TOKEN = {"Authorization": "Bearer secret"}
-HERE = {"Host": "localhost"}
+HERE = {"Host": "localhost", "Content-Type": "application/json"}  # a request that changes something says so
 FEW, MANY = 6, 60  # examples of each operation, of what fits and of what does not
 FAULTS = "/v1/faults"  # a body that is no fault of one kind may be one of another: tests/cluster/test_api.py has those
 UNSAYABLE = ("it should be at most high_ms", "another request had this key", "body is too large")  # in a schema

@@ -12,7 +12,7 @@ import pytest
 from cluster import client as client_module
 from cluster.api.app import create_app
 from cluster.client import Client
-from cluster.model import Fault, Status
+from cluster.model import Fault, Problem, Status
 from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.cluster.fake_controller import FakeController
@@ -84,6 +84,45 @@ def test_a_problem_is_its_sentence(client: Client) -> None:
         client.snapshot("..é ?#")
     with pytest.raises(InputError, match=r"^snapshot_type: 'weekly' is not possible; it should be 'full' or"):
         client.trigger(type="weekly")
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_question_is_asked_again_while_the_cluster_is_busy_and_a_wish_is_not(
+    status: int, client: Client, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "LONGEST_PAUSE_S", 0.0)
+    asked: list[str] = []
+    later: dict[str, str] = {}
+
+    def busy(what: str, times: int) -> None:
+        asked.append(what)
+        if asked.count(what) <= times:
+            problem = Problem(status, f"{what} cannot be read now; ask again later.")
+            problem.headers = later  # type: ignore[attr-defined]
+            raise problem
+
+    nodes, trigger = controller.nodes, controller.trigger
+    monkeypatch.setattr(controller, "nodes", lambda: busy("nodes", 2) or nodes())
+    assert len(client.nodes()) == asked.count("nodes") == 3
+    monkeypatch.setattr(controller, "trigger", lambda wish: busy("a wish", 9) or trigger(wish))
+    with pytest.raises(InputError, match=r"^a wish cannot be read now; ask again later\.$"):
+        client.trigger()
+    assert asked.count("a wish") == 1
+    monkeypatch.setattr(client_module, "LONGEST_PAUSE_S", 99.0)  # longer than its patience
+    later["Retry-After"] = "98"
+    monkeypatch.setattr(controller, "nodes", lambda: busy("nodes", 99))
+    with pytest.raises(InputError, match=r"^nodes cannot be read now"):
+        client.nodes()
+    assert asked.count("nodes") == 4
+
+
+def test_a_pause_is_what_the_cluster_says_within_bounds() -> None:
+    told = {"3": 3.0, "0": 0.0, "3600": 5.0, None: 1.0, "": 1.0, "soon": 1.0, "-1": 1.0, "9" * 5000: 1.0, "²": 1.0}
+    check_each(told.items(), lambda text, pause: _equal(client_module._pause(text), pause))
+
+
+def _equal(one: object, other: object) -> None:
+    assert one == other
 
 
 def test_a_snapshot_that_does_not_end_is_not_waited_for_for_ever(client: Client) -> None:

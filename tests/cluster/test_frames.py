@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgpack
 import pytest
 
-from cluster import frames
+from cluster import frames, tcp
 from cluster.frames import (
     AGAIN,
     BYE,
@@ -180,6 +182,30 @@ def test_strangers_do_not_pile_up_and_keep_nobody_out() -> None:
         assert (await raw.heard())[0] == WELCOME
         for own in (*idle, raw):
             own.writer.close()
+
+    carried_out(main())
+
+
+def test_strangers_who_say_the_wrong_thing_do_not_pile_up_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that is refused is read for a moment: it has a descriptor as long."""
+    monkeypatch.setattr(tcp, "LINGER_SECONDS", 60.0)
+
+    def held() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    async def main() -> None:
+        end = await End(SYSTEM).listen()
+        before, count = held(), MOST_STRANGERS + 20
+        strangers = [await end.raw() for _ in range(count)]
+        for raw in strangers:
+            raw.say([HELLO, "no token", 0, 1, "life", "life"])
+        for raw in strangers:
+            with suppress(ConnectionError):  # it had to go
+                await raw.reader.read()
+        await comes(lambda: held() <= before + count + MOST_STRANGERS, "no more than the limit are held")
+        for raw in strangers:
+            raw.writer.close()
+        await comes(lambda: held() <= before, "none is held when they have gone")
 
     carried_out(main())
 

@@ -117,6 +117,28 @@ def test_a_page_that_changes_something_is_of_this_machine(server: Server, contro
     check_each(ORIGINS, check)
 
 
+FORMS = ("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp")
+CHANGES = (("POST", TRIGGER), ("POST", "/v1/shutdown"), ("DELETE", "/v1/nodes/P1"), ("PUT", "/v1/nodes"))
+
+
+def test_a_form_of_another_page_changes_nothing(server: Server, controller: FakeController) -> None:
+    """It sends no Origin in some browsers, and needs no permission: but it can never say that it is JSON."""
+
+    def check(request: tuple[str, str], media_type: str) -> None:
+        for body in (None, b"{}"):
+            answer = server.ask(*request, body, {"Content-Type": media_type})
+            assert (answer.status, answer.detail[-38:]) == (415, "; send Content-Type: application/json.")
+        assert (controller.rows, controller.ended, controller.members[0].status) == ([], False, NodeStatus.RUNNING)
+
+    check_each(product(CHANGES, FORMS), check)
+    assert server.ask("POST", TRIGGER, headers={"Content-Type": "Application/JSON; charset=utf-8"}).status == 202
+
+
+def test_who_knows_the_token_needs_no_media_type(guarded: Server) -> None:
+    headers = {"Authorization": "Bearer geheim-é".encode(), "Content-Type": ""}
+    assert guarded.ask("POST", TRIGGER, headers=headers).status == 202
+
+
 def test_no_page_may_read_across_origins_or_frame_it(server: Server) -> None:
     headers = server.ask("GET", "/v1/nodes", headers={"Origin": "http://localhost:8501"}).headers
     assert headers["Access-Control-Allow-Origin"] is None

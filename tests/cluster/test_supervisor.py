@@ -13,6 +13,7 @@ import pytest
 from cluster.model import Fault, NodeStatus, Problem, Status, Wish
 from cluster.starting import Wanted, of_nodes, prepared
 from cluster.supervisor import Supervisor
+from cluster.system import MOST_WAITING
 from cluster.vault import Unavailable
 from sim.core.errors import InputError
 from sim.core.model import FROZEN, THAWED
@@ -287,6 +288,43 @@ def test_a_snapshot_that_nobody_coordinates_expires(tmp_path):
         assert (await supervisor.cancel(cancelled.id)).status is Status.CANCELLED
 
     live(slow, act)
+
+
+@pytest.mark.parametrize("has_coordinator", [True, False])
+def test_so_many_snapshots_wait_and_no_more(has_coordinator, tmp_path):
+    """A thousand that are asked for at once, on channels on which markers take a minute."""
+    slow = Wanted(bank(2), tmp_path / "cluster", delay=(60, 60), has_coordinator=has_coordinator)
+    answers: list[int] = []
+
+    async def act(supervisor: Supervisor) -> None:
+        async def ask() -> None:
+            try:
+                await supervisor.trigger(Wish())
+                answers.append(202)
+            except Problem as problem:
+                assert str(problem).startswith(f"{MOST_WAITING} snapshots are under way or wait, and {MOST_WAITING} ")
+                answers.append(problem.status)
+
+        await asyncio.gather(*(ask() for _ in range(1000)))
+        assert [answers.count(status) for status in (202, 429)] == [MOST_WAITING, 1000 - MOST_WAITING]
+        await supervisor.cancel(supervisor.snapshots(None, 1, None)[0].id)
+        await ask()
+        assert answers[-1] == 202
+
+    live(slow, act)
+
+
+def test_the_first_estimate_is_made_of_the_delays():
+    def estimate(*faults: tuple[float, float, tuple[str, ...]]) -> float:
+        with prepared(Wanted(bank(3), allows_faults=True), print) as supervisor:
+            for low, high, channels in faults:
+                carried_out(supervisor.inject(Fault("delay", channels=channels, low=low, high=high)))
+            return supervisor.first_estimate()
+
+    assert estimate() == 100
+    assert estimate((50, 200, ())) == 500  # two channels, one after the other
+    assert estimate((50, 200, ()), (0, 700, ("P1->P2",))) == pytest.approx(1500)
+    assert estimate((60_000, 60_000, ())) == 5000  # then it has expired
 
 
 REFUSED = [  # what is asked for, the status, and of what the sentence tells

@@ -63,7 +63,7 @@ def test_a_part_is_the_same_after_it_was_handed_over(monkeypatch: pytest.MonkeyP
     for seed in range(20):
         draw = random.Random(seed)
         monkeypatch.setattr(parts, "CHUNK", draw.choice((7, 64, CHUNK)))
-        given, own = Parts(SYSTEM.codec, CHANNELS), part(draw)
+        given, own = Parts(SYSTEM.codec, SYSTEM.processes, CHANNELS), part(draw)
         told = list(calls(SYSTEM.codec, "S", "P2", own))
         assert set(all_taken(given, told)) == {""}, seed
         assert PACK(given.bring("P2", "S")) == PACK(own), seed
@@ -72,7 +72,7 @@ def test_a_part_is_the_same_after_it_was_handed_over(monkeypatch: pytest.MonkeyP
 
 
 def test_what_was_begun_anew_counts_once() -> None:
-    given, own = Parts(SYSTEM.codec, CHANNELS), part(random.Random(1))
+    given, own = Parts(SYSTEM.codec, SYSTEM.processes, CHANNELS), part(random.Random(1))
     told = list(calls(SYSTEM.codec, "S", "P2", own))
     all_taken(given, told[:-1])
     assert set(all_taken(given, told)) == {""}
@@ -80,7 +80,7 @@ def test_what_was_begun_anew_counts_once() -> None:
 
 
 def test_a_chunk_that_is_damaged_or_out_of_order_or_of_no_channel_is_not_taken() -> None:
-    given = Parts(SYSTEM.codec, CHANNELS)
+    given = Parts(SYSTEM.codec, SYSTEM.processes, CHANNELS)
 
     def says(data: bytes = b"x", chunk: int = 0, chunks: int = 3, channel: str = "", crc: int | None = None) -> str:
         crc32 = zlib.crc32(data) if crc is None else crc
@@ -94,6 +94,7 @@ def test_a_chunk_that_is_damaged_or_out_of_order_or_of_no_channel_is_not_taken()
     assert says() == ""
     assert "out of order" in says(chunk=2)
     assert "chunks count from 0" in says(chunk=3)
+    assert "chunks count from 0" in says(chunk=1, chunks=0), "all of a state is one chunk"
     assert "P2 has no channel 'P1->P9'" in says(channel="P1->P9")
     assert "P2 has no channel 'P2->P1'" in says(channel="P2->P1"), "it does not lead to P2"
     with pytest.raises(BadValue, match="not all of it"):
@@ -102,7 +103,7 @@ def test_a_chunk_that_is_damaged_or_out_of_order_or_of_no_channel_is_not_taken()
 
 def test_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MOST_BYTES", 1000)
-    given = Parts(SYSTEM.codec, CHANNELS)
+    given = Parts(SYSTEM.codec, SYSTEM.processes, CHANNELS)
 
     def say(snapshot: str, size: int, chunk: int = 0) -> str:
         data = b"x" * size
@@ -132,7 +133,7 @@ RIGHT = {"document": {"whole": 1}, "inside": 1}
     ],
 )  # fmt: skip
 def test_a_state_of_the_wrong_form_is_refused(states: dict[str, Any], says: str) -> None:
-    given = Parts(SYSTEM.codec, CHANNELS)
+    given = Parts(SYSTEM.codec, SYSTEM.processes, CHANNELS)
     for name, state in states.items():
         data = SYSTEM.codec.pack(state)
         call = pb.FlushRequest(
@@ -279,7 +280,7 @@ def test_whatever_grpc_does_to_a_stream_is_the_end_of_a_connection(problem: Base
 @pytest.mark.slow
 def test_a_frame_of_too_many_bytes_is_not_sent() -> None:
     with pytest.raises(BadValue, match="at most"):
-        Grpc(SYSTEM.codec, SYSTEM.names, ()).pack(["say", "report", b"x" * (MOST_BYTES + 1)])
+        Grpc(SYSTEM.codec, SYSTEM.names, SYSTEM.processes, ()).pack(["say", "report", b"x" * (MOST_BYTES + 1)])
 
 
 def test_a_part_of_too_many_bytes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +316,7 @@ def test_a_node_takes_no_parts() -> None:
 
 @pytest.mark.slow
 def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
-    """The document's call: any node may be asked, also by somebody outside. A second call changes nothing."""
+    """The document's call: whoever has the token may ask any node, in a node's name. A second call changes nothing."""
     answers: list[Any] = []
 
     async def act(supervisor: Supervisor) -> None:
@@ -328,7 +329,7 @@ def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
                     f"{SERVICE}SendMarker", request_serializer=pb.MarkerRequest.SerializeToString,
                     response_deserializer=pb.MarkerResponse.FromString,
                 )  # fmt: skip
-                request = pb.MarkerRequest(snapshot_id=snapshot, sender_node_id="outside", timestamp_ns=1)
+                request = pb.MarkerRequest(snapshot_id=snapshot, sender_node_id="P3", timestamp_ns=1)
                 try:
                     return (await call(request, metadata=metadata)).accepted
                 except aio.AioRpcError as problem:

@@ -209,6 +209,19 @@ class TestLimits:
         )  # fmt: skip
         assert [own[0] for own in outcomes(run(never)).values()] == [EXPIRED] * 3
 
+    def test_one_more_than_may_wait_has_failed_at_once(self):
+        asked = (start("P1", 1), start("P2", 1, "S2"), start("coordinator", 1, "S3"), start("P2", 1, "S4"))
+        late = start("P1", 30, "S5")
+        waiting = system("P1 P2", snapshots=(*asked, late), coordinator={"most_waiting": 2})
+        execution = run(waiting)
+        refused = (FAILED, "too many snapshots wait")
+        assert outcomes(execution) == {
+            "S3": (COMPLETE, ""), "S1": (COMPLETE, ""), "S2": refused, "S4": refused, "S5": (COMPLETE, ""),
+        }  # fmt: skip
+        assert failing(execution) == {}
+        assert "(2 are under way or wait)" in " ".join(sentences(execution))
+        assert {own[0] for own in outcomes(run(replace(waiting, coordinator={}))).values()} == {COMPLETE}
+
     def test_more_than_it_may_hold_makes_it_fail(self):
         lines = tuple(send("P2", "P1", 4.1 + n / 10) for n in range(5))
         held = system(
@@ -298,6 +311,7 @@ def coordinated(draw: st.DrawFn) -> Scenario:
         "retained": draw(st.integers(0, 2)),
         "heartbeat": draw(st.sampled_from([0.0, 2.0])) if base.scheduler.kind != "random" else 0.0,
         "interval": draw(st.sampled_from([0.0, 7.0])), "until": 40.0, "most_held": draw(st.sampled_from([0, 1, 3])),
+        "most_waiting": draw(st.sampled_from([0, 1, 2])),
         "when_held": draw(st.sampled_from(["fail", "stop"])),
     }  # fmt: skip
     asked = tuple(

@@ -17,15 +17,6 @@ const secure = (token) => {
 };
 const isKnown = (call) => call.metadata.get("authorization")[0] === `Bearer ${told.token}`;
 
-const crc32 = (bytes) => {
-  let rest = ~0;
-  for (const byte of bytes) {
-    rest ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) rest = (rest >>> 1) ^ (rest & 1 ? 0xedb88320 : 0);
-  }
-  return ~rest >>> 0;
-};
-
 let told, log; // what this node is, and its event log
 let [clock, sent, index, turn, state, isWorking, timer] = [0, 0, 0, 0, 0, false, null];
 const counts = { sent: 0, received: 0, actions: 0 };
@@ -145,7 +136,7 @@ class Link {
   async handOver({ states, ...data }) {
     for (const [channel_id, state] of Object.entries(states ?? {})) {
       const state_data = Buffer.from(encode(state));
-      const call = { snapshot_id: data.snapshot, node_id: told.names[told.number], channel_id, state_data, chunk: 0, chunks: 1, crc32: crc32(state_data) };
+      const call = { snapshot_id: data.snapshot, node_id: told.names[told.number], channel_id, state_data };
       await new Promise((done) => this.flusher.FlushChannelState(call, secure(told.token), done));
     }
     this.stream.write({ frames: [{ data }] });
@@ -186,6 +177,8 @@ function take(data, source) {
 }
 
 function sendMarker({ metadata, request }, answer) {
+  const isNode = told.names.slice(0, told.processes).includes(request.sender_node_id);
+  if (!isNode) return answer({ code: grpc.status.INVALID_ARGUMENT, details: "sender_node_id: this is no node of this cluster" });
   const accepted = isKnown({ metadata }) && isWorking && !snapshots.has(request.snapshot_id);
   if (accepted) act(["initiate", request.snapshot_id], 0, () => record(request.snapshot_id));
   answer(null, { accepted });
