@@ -55,8 +55,8 @@ def _watch(registry: Registry, before: Lease, lasts: float) -> None:
 
 
 def _refusal(registry: Registry, lease: Lease) -> InputError:
-    cluster = registry.cluster()
-    name = "another cluster" if cluster is None else cluster.id
+    owner = registry.cluster()
+    name = "another cluster" if owner is None else owner.id
     return InputError(
         f"{registry.where}: {name} is running with this registry ({lease.holder}); end it, or give each cluster a "
         "registry of its own"

@@ -117,4 +117,4 @@ class Settings(NamedTuple):
     @property
     def lease(self) -> float:
         """Time units, from a heartbeat that is answered, after which a process stands still: before it can be gone."""
-        return self.silence - min(self.heartbeat, self.silence / 4)
+        return self.silence - min(self.heartbeat, self.silence / 8)
