@@ -142,13 +142,14 @@ def chaos(
     if wanted.folder is not None and (wanted.folder / "logs").exists():
         raise InputError(f"--out: {wanted.folder} has the run of a cluster already; name a new folder")
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-        own = wanted.patience._replace(heartbeat=wanted.patience.heartbeat or HEARTBEAT)
-        patience = own if wanted.has_coordinator else wanted.patience
+        patience = wanted.patience
         scenario = live(wanted.scenario, wanted.unit, has_coordinator=wanted.has_coordinator, patience=patience)
-        scenario = _overlapping(scenario)
+        if scenario.coordinator is not None:
+            patience = patience._replace(heartbeat=patience.heartbeat or HEARTBEAT)
         wanted = replace(
-            wanted, scenario=scenario, patience=patience, allows_faults=True, folder=wanted.folder or Path(folder)
-        )
+            wanted, scenario=_overlapping(scenario), patience=patience, allows_faults=True,
+            folder=wanted.folder or Path(folder),
+        )  # fmt: skip
         with prepared(wanted, say) as supervisor:
             if not supervisor.system.takes_back:
                 title = supervisor.system.scenario.rules.title

@@ -101,6 +101,7 @@ class Node:
         self._items: list[AgendaItem] = []  # those that wait for an event that has happened, and are due
         self._pumping: asyncio.Handle | None = None
         self._wake_at: asyncio.TimerHandle | None = None
+        self._has_begun = False  # by a start or a restore: nothing is delivered before
         self._is_working = False  # between start (or restore) and the order to begin nothing more
         self._item_timer: asyncio.TimerHandle | None = None
         self._counts = {"sent": 0, "received": 0, "actions": 0}
@@ -227,7 +228,7 @@ class Node:
 
     def _do_start(self, told: Any) -> None:
         """Begin."""
-        self._is_working = True
+        self._has_begun = self._is_working = True
         self.site.began = told["began"]
         self.site.clock = max(self.site.clock, told["clock"])
         if told["joins"]:
@@ -237,6 +238,7 @@ class Node:
                 self._set_timer(Wake(self.number, name, after, None))
         self._plan_items()
         self._plan_turn()
+        self._pump_soon()
 
     def _join(self) -> None:
         process = self.process
@@ -252,7 +254,7 @@ class Node:
         if self._turn is not None:
             self._turn.cancel()
         self._turn, self._turn_is_due = None, False
-        self._is_working = True
+        self._has_begun = self._is_working = True
 
         def restore() -> None:
             rules, process = self.site.rules, self.process
@@ -429,6 +431,8 @@ class Node:
     def _pump(self) -> None:
         """Deliver what may be delivered, one of each lane in turn, and begin what is due; a few rounds of it."""
         self._pumping = None
+        if not self._has_begun:
+            return
         self._wakes()
         if self._wake_at is not None:
             self._wake_at.cancel()
