@@ -22,7 +22,7 @@ SIGN_WORDS = frozenset({
     "marker", "marker on its way", "control message", "control message on its way", "recording", "recorded event",
     "band", "blocked channel", "full channel", "paused process", "cut", "past", "future", "speaks against the cut",
     "lost message", "process that is down", "process that is not there",
-    "severed channel", "slow process", "complete snapshot", "expired snapshot", "failed snapshot",
+    "severed channel", "slow process", "frozen process", "complete snapshot", "expired snapshot", "failed snapshot",
     # of what is stored, and gone back to
     "valid snapshot", "recovery", "restored process", "output", "line gone back to", "abandoned event",
     "abandoned message", "abandoned recording", "message put back", "message put back on its way", "fenced off",

@@ -18,7 +18,7 @@ from sim.core import randomness
 from sim.core.algorithm import ALL
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import APP, CONTROL, MARKER
+from sim.core.model import APP, CONTROL, MARKER, THAWED
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.validate import may_initiate, validate
 from sim.run.execution import Execution, run
@@ -139,8 +139,15 @@ def _delays(execution: Execution, kind: str, rule: DelayRule) -> DelayRule:
     """How long messages of one kind travel: as the rule says if it draws, else between the least and the most."""
     if rule.kind in ("uniform", "whole", "exponential") and not execution.scenario.delays:
         return rule
-    flights = [flight for flight in execution.flights if flight.kind == kind and flight.receive]
-    took = [flight.receive.time - flight.send.time for flight in flights if flight.receive]
+    thaws = [(event.process, event.time) for event in execution.events if event.kind == THAWED]
+    took = [
+        flight.receive.time - flight.send.time
+        for flight in execution.flights
+        if flight.kind == kind
+        and flight.receive
+        # what waits for a process to be thawed says nothing of how long messages travel
+        and not any(flight.receive.process == who and flight.send.time < at <= flight.receive.time for who, at in thaws)
+    ]
     if not took:
         return rule
     low, high = min(took), max(took)

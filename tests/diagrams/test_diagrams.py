@@ -54,7 +54,8 @@ def test_payload_is_json_and_tells_every_step(name):
     document = json.loads(json.dumps(payload(scene(name)), allow_nan=False))
     assert len(document["steps"]) == scene(name).last + 1
     assert all(step["sentence"] for step in document["steps"])
-    assert all(step["rule"] for step in document["steps"][1:])
+    seen = {event.step for event in run(library.load(name)).table}  # a service may begin without a row
+    assert all(step["rule"] for number, step in enumerate(document["steps"]) if number in seen)
 
 
 @each(

@@ -99,7 +99,7 @@ def places_of(drawing, things):
     return [drawing.frame.pixel(*(place if drawing.down else place[::-1])) for place in lanes]
 
 
-TIGHT = {("unaligned", "down"), ("back_pressure", "down")}  # drawn to the right there is room
+TIGHT = {("unaligned", "down"), ("back_pressure", "down"), ("standstill", "down")}  # drawn to the right there is room
 
 
 @pytest.mark.slow

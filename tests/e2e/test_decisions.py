@@ -57,7 +57,7 @@ def test_the_coordinator_is_added_told_something_and_taken_away_by_edits_that_ar
     switch.check()
     page.locator(".cc-edits li", has_text="with a coordinator").wait_for()
     page.locator(".cc-diagram .xaxislayer-above text", has_text="coordinator").wait_for()
-    assert group.get_by_role("spinbutton").count() == 11 and group.get_by_role("combobox").count() == 1
+    assert group.get_by_role("spinbutton").count() == 12 and group.get_by_role("combobox").count() == 1
     retries = group.get_by_label("Retries")
     retries.fill("2")
     retries.press("Tab")

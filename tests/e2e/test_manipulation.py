@@ -218,7 +218,7 @@ def test_menu_of_a_line_adds_to_it_and_starts_a_snapshot(hand):
         before = hand.explorer.last
         hand.mouse.click(*hand.at(0, 560))
         menu = hand.page.get_by_role("menu", name=re.compile("Add to P1 at 56"))
-        assert menu.get_by_role("menuitem").count() == 8
+        assert menu.get_by_role("menuitem").count() == 9
         hand.press(menu.get_by_role("menuitem", name=entry))
         assert hand.explorer.last == before + steps
         assert len(hand.edits()) == 1
