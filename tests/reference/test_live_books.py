@@ -121,7 +121,8 @@ def change_a_receipt(logs: Logs) -> None:
 
 
 def drop_a_send(logs: Logs) -> None:
-    path, place, _ = some(logs, "send")
+    received = {row[5] for _, _, row in rows_of(logs, "receive")}
+    path, place = next((path, place) for path, place, row in rows_of(logs, "send") if row[5] in received)
     del logs[path][place]
 
 
