@@ -21,7 +21,7 @@ from sim.core.effects import Out
 from sim.core.faults import fence_off
 from sim.core.model import COMMITTED, CRASH, RECOVERY, Channel, Life, Message, Process, Restorable, Timer
 from sim.services import storage_words
-from sim.services.coordinator import Coordinator, Notes
+from sim.services.coordinator import Coordinator, Notes, silent_in
 from sim.services.member import Member
 from sim.services.storage import Storage
 from sim.services.uploads import Part
@@ -76,6 +76,9 @@ class Services:
         self._delays = self.system.scenario.delays_of_a_run()
         self.life = Life()
         self._awake = awake
+        # Whether who is silent for too long is ended, and comes back by a recovery: then it stays a member meanwhile,
+        # so no snapshot is complete without it.
+        self.is_fenced: Callable[[str], bool] = lambda name: False
         self._crashed: dict[str, int] = {}  # when each process has crashed last, by the clock of the log
         site.hand_over, site.set_timer = self._hand_over, self._set_timer
 
@@ -210,7 +213,13 @@ class Services:
         key = wake.process, wake.name
 
         def is_set() -> bool:
-            return key in self._timers and self._timers[key][0] is wake
+            if key not in self._timers or self._timers[key][0] is not wake:
+                return False
+            silent = silent_in(wake.name)
+            if silent is not None and self.is_fenced(silent):
+                self._set_timer(wake)  # it stays a member, and its silence begins anew
+                return False
+            return True
 
         def act() -> None:
             del self._timers[key]

