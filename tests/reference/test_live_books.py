@@ -26,7 +26,7 @@ from tests.reference import live_lines
 from tests.reference.live_books import live_books
 from tests.waiting import carried_out, comes
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long("forged event logs, by the independent reader")]
 Line = list[Any]  # clock, time, actor, action, rows, index, sent
 Logs = dict[Path, list[Line]]
 
