@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
 from typing import Any, NamedTuple
-
-BEGINS = "begins"  # a process begins, or joins again: what it has from then on is its first balance
 
 
 class Message(NamedTuple):
@@ -33,13 +32,56 @@ class Happening(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An application event on a line, or that its process begins."""
+    """An event on a line, and what its process `has` after it. `begins`: the process begins, or joins again."""
 
     index: int  # type: ignore[assignment]  # likewise
-    kind: str
-    channel: str = ""
-    message: Message | None = None
-    body: Any = None
+    has: int
+    begins: bool = False
+
+
+class Passage(NamedTuple):
+    """A message goes into a channel, or comes out of it, at the event number `index` of the process at that end."""
+
+    index: int  # type: ignore[assignment]  # likewise
+    message: Message
+    body: Any
+
+
+class Flow:
+    """What is sent on a channel and what is received, in the order of either end, as far as nothing is taken back."""
+
+    def __init__(self) -> None:
+        self.sent: list[Passage] = []
+        self.received: list[Passage] = []
+        self._same = 0  # so many of both are the same messages, from the first on
+
+    def forget(self, sent: int | None = None, received: int | None = None) -> None:
+        """The sender has gone back to its first so many events, or the receiver has."""
+        if sent is not None:
+            del self.sent[_inside(self.sent, sent) :]
+        if received is not None:
+            del self.received[_inside(self.received, received) :]
+        self._same = min(self._same, len(self.sent), len(self.received))
+
+    def crossing(self, sent: float, received: float) -> tuple[list[Message], list[Message]]:
+        """What is received inside a frontier and not sent inside, and what is in the channel there, in its order."""
+        while self._same < min(len(self.sent), len(self.received)) and self._is_same(self._same):
+            self._same += 1
+        s, r = _inside(self.sent, sent), _inside(self.received, received)
+        same = min(self._same, s, r)  # the longer a run, the more: they are not looked at again
+        put = [own.message for own in self.sent[same:s]]
+        taken = [own.message for own in self.received[same:r]]
+        orphans = [own for own in taken if own not in {*put}]
+        before = {own.message for own in self.sent[:same]} if orphans else set[Message]()
+        return [own for own in orphans if own not in before], [own for own in put if own not in {*taken}]
+
+    def _is_same(self, place: int) -> bool:
+        return self.sent[place].message == self.received[place].message
+
+
+def _inside(passages: list[Passage], most: float) -> int:
+    """How many of them are up to the event number `most`."""
+    return bisect_right(passages, most, key=lambda own: own.index)
 
 
 class Lines:
@@ -53,6 +95,7 @@ class Lines:
         self.start = 0
         self.present: set[str] = set()
         self.own: dict[str, list[Event]] = {}
+        self.flows: dict[str, Flow] = {}  # by channel
         self.epoch = 0  # the newest that has begun
         self.epochs: dict[str, int] = {}  # that each process is in
         self.bodies: dict[Message, Any] = {}
@@ -65,12 +108,13 @@ class Lines:
     def begin(self, present: Iterable[str], balance: Mapping[str, int]) -> None:
         """The system begins anew: nothing of what was before is left."""
         self.present = {*present}
-        self.own = {name: [Event(0, BEGINS, body=balance.get(name, 0))] for name in self.present}
+        self.own = {name: [Event(0, balance.get(name, 0), begins=True)] for name in self.present}
+        self.flows = {}
         self.doubtful, self._again, self.epochs, self.epoch = set(), {}, {}, 0
 
     def happen(self, own: Happening) -> None:
         """An event without a message."""
-        self._add(own.process, Event(own.index or 0, own.kind))
+        self._add(own, 0)
 
     def send(self, own: Happening) -> None:
         """A message goes into its channel."""
@@ -78,20 +122,26 @@ class Lines:
         self.bodies[message], self._in_epoch[message] = own.body, self.epochs.get(own.process, 0)
         if not {*own.channel.split("->")} <= self.present:
             self.doubtful.add(message)
-        self._add(own.process, Event(own.index or 0, own.kind, own.channel, message, own.body))
+        self._flow(own.channel).sent.append(Passage(own.index or 0, message, own.body))
+        self._add(own, -1)
 
     def receive(self, own: Happening) -> None:
         """A message comes out of its channel."""
         message = self.message_of(own)
         if message in self.bodies and own.body != self.bodies[message]:
             self._wrong(f"{own.channel}: {message} comes as {own.body}, and was sent as {self.bodies[message]}")
-        self._add(own.process, Event(own.index or 0, own.kind, own.channel, message, own.body))
+        self._flow(own.channel).received.append(Passage(own.index or 0, message, own.body))
+        self._add(own, +1)
 
-    def _add(self, process: str, event: Event) -> None:
-        line = self.own.setdefault(process, [])
-        if line and event.index <= line[-1].index and line[-1].kind != BEGINS:
-            self._wrong(f"{process} has event {event.index} after event {line[-1].index}")
-        line.append(event)
+    def _add(self, own: Happening, sign: int) -> None:
+        line = self.own.setdefault(own.process, [Event(0, 0, begins=True)])
+        index, last = own.index or 0, line[-1]
+        if index <= last.index:
+            self._wrong(f"{own.process} has event {index} after event {last.index}")
+        line.append(Event(index, last.has + sign * own.body if sign and isinstance(own.body, int) else last.has))
+
+    def _flow(self, channel: str) -> Flow:
+        return self.flows.setdefault(channel, Flow())
 
     def message_of(self, own: Happening) -> Message:
         """The message of a row."""
@@ -100,8 +150,11 @@ class Lines:
 
     def restore(self, own: Happening, epoch: int) -> None:
         """A process goes back to its first so many events."""
-        line = self.own.setdefault(own.process, [])
-        self.own[own.process] = [event for event in line if event.index <= (own.index or 0)]
+        most = own.index or 0
+        self.own[own.process] = [event for event in self.own.get(own.process, ()) if event.index <= most]
+        for channel, flow in self.flows.items():
+            source, _, target = channel.partition("->")
+            flow.forget(most if source == own.process else None, most if target == own.process else None)
         self.epochs[own.process] = epoch
         for channel in [name for name in self._again if name.endswith(f"->{own.process}")]:
             del self._again[channel]
@@ -118,14 +171,15 @@ class Lines:
         self.present.add(process)
         self.epochs[process] = self.epoch
         line = self.own.setdefault(process, [])
-        line.append(Event(line[-1].index if line else 0, BEGINS, body=balance))
+        line.append(Event(line[-1].index if line else 0, balance, begins=True))
 
     def leave(self, process: str) -> None:
         """A process is there no more. What was on its way to it or from it may be gone with it."""
-        for channel in self._channels_of(process):
-            sent, received = self._flow(channel)
-            last = max((place for place, own in enumerate(sent, 1) if own in {*received}), default=0)
-            self.doubtful |= {*sent[last:]}
+        for channel, flow in self.flows.items():
+            if process in channel.split("->"):
+                taken = {own.message for own in flow.received}
+                last = max((place for place, own in enumerate(flow.sent, 1) if own.message in taken), default=0)
+                self.doubtful |= {own.message for own in flow.sent[last:]}
         self.present.discard(process)
 
     # ------------------------------------------------------------------ channels
@@ -135,52 +189,25 @@ class Lines:
         """The channels between processes."""
         return [f"{one}->{other}" for one, other in permutations(sorted(processes), 2)]
 
-    def _channels_of(self, process: str) -> Iterator[str]:
-        others = [name for name in self.own if name != process]
-        yield from (f"{process}->{other}" for other in others)
-        yield from (f"{other}->{process}" for other in others)
-
-    def _flow(self, channel: str, frontier: Mapping[str, int] | None = None) -> tuple[list[Message], list[Message]]:
-        """What is sent on a channel, and what is received, inside a frontier (None: at all)."""
-        source, _, target = channel.partition("->")
-        found: dict[str, list[Message]] = {"send": [], "receive": []}
-        for process, kind in ((source, "send"), (target, "receive")):
-            for event in self.own.get(process, ()):
-                is_inside = frontier is None or event.index <= frontier[process]
-                if event.kind == kind and event.channel == channel and event.message is not None and is_inside:
-                    found[kind].append(event.message)
-        return found["send"], found["receive"]
-
     def crossing(self, channel: str, frontier: Mapping[str, int]) -> tuple[list[Message], list[Message]]:
-        """What is received inside a frontier and not sent inside, and what is in the channel there, in its order."""
-        sent, received = self._flow(channel, frontier)
-        inside, taken = {*sent}, {*received}
-        return [own for own in received if own not in inside], [own for own in sent if own not in taken]
+        """As in Flow, of a channel."""
+        source, _, target = channel.partition("->")
+        return self._flow(channel).crossing(frontier[source], frontier[target])
 
-    # ------------------------------------------------------------------ money
-
-    def balance(self, process: str, most: float = float("inf")) -> int:
-        """What a process has after its first events up to number `most`."""
-        found = 0
-        for event in self.own.get(process, ()):
-            if event.index > most:
-                break
-            if event.kind == BEGINS:
-                found = event.body
-            elif event.kind in ("send", "receive"):
-                found += event.body if event.kind == "receive" else -event.body
-        return found
+    def balance(self, process: str) -> int:
+        """What a process has."""
+        return next((event.has for event in reversed(self.own.get(process, ()))), 0)
 
     # ------------------------------------------------------------------ the end
 
     def judge(self) -> None:
         """Say what is wrong with the messages on the lines."""
         for channel in self.between(self.own):
-            sent, received = self._flow(channel)
-            place = {message: number for number, message in enumerate(sent)}
+            flow = self._flow(channel)
+            place = {own.message: number for number, own in enumerate(flow.sent)}
             known: set[Message] = set()
             latest = -1
-            for message in received:
+            for _, message, _ in flow.received:
                 if message in known:
                     self._wrong(f"{channel}: {message} is received twice")
                 elif message not in place and not self._is_of_no_account(channel, message):
@@ -189,32 +216,32 @@ class Lines:
                     self._wrong(f"{channel}: {message} is received after one that was sent later")
                 known.add(message)
                 latest = max(latest, place.get(message, -1))
-            for message in self._lost(channel, sent[: max(latest, 0)], known) | self._gone(channel, sent, known):
+            before = {own.message for own in flow.sent[: max(latest, 0)]}
+            for message in (before - known - self.doubtful) | self._gone(channel):
                 self._wrong(f"{channel}: {message} is lost")
 
     def _is_of_no_account(self, channel: str, message: Message) -> bool:
         """Whether a process has taken with it, when it left, what its sender has taken back since."""
         return message in self.bodies and channel.partition("->")[2] not in self.present
 
-    def _lost(self, channel: str, before: list[Message], known: set[Message]) -> set[Message]:
-        """What was sent before something that was received, and is not received itself."""
-        return {*before} - known - self.doubtful
+    def _left(self, channel: str) -> set[Message]:
+        """What was sent on a channel, and is not received."""
+        flow = self._flow(channel)
+        return {own.message for own in flow.sent} - {own.message for own in flow.received}
 
-    def _gone(self, channel: str, sent: list[Message], known: set[Message]) -> set[Message]:
+    def _gone(self, channel: str) -> set[Message]:
         """What was sent in an earlier epoch, and was not put back: its receiver does not take it any more."""
         source, _, target = channel.partition("->")
         now = self.epochs.get(target, 0)
         if not {source, target} <= self.present or self.epochs.get(source, 0) < now:
             return set()
-        return {own for own in {*sent} - known - self.doubtful if self._in_epoch[own] < now}
+        return {own for own in self._left(channel) - self.doubtful if self._in_epoch[own] < now}
 
     def total(self) -> int:
         """The money in all processes that are there, and in the channels between them."""
         found = sum(self.balance(name) for name in self.present)
         for channel in self.between(self.present):
-            sent, received = self._flow(channel)
-            gone = self._gone(channel, sent, {*received})
-            found += sum(self.bodies[own] for own in {*sent} - {*received} - gone)
+            found += sum(self.bodies[own] for own in self._left(channel) - self._gone(channel))
         return found
 
     def right_total(self, frontier: Mapping[str, int] | None = None) -> int:
@@ -222,14 +249,19 @@ class Lines:
 
         A frontier: of its processes, inside it (None: of all that are there).
         """
-        found, members = 0, {*(self.present if frontier is None else frontier)}
-        for name in members:
-            most = float("inf") if frontier is None else frontier[name]
-            line = [event for event in self.own.get(name, ()) if event.index <= most]
-            began = max((number for number, event in enumerate(line) if event.kind == BEGINS), default=0)
-            for event in line[began:]:
-                if event.kind == BEGINS:
-                    found += event.body
-                elif event.channel and not {*event.channel.split("->")} <= members:
-                    found += event.body if event.kind == "receive" else -event.body
+        members = {*(self.present if frontier is None else frontier)}
+        most = dict.fromkeys(members, float("inf")) | dict(frontier or {})
+        began = {name: self._began(name, most[name]) for name in members}
+        found = sum(event.has for event in began.values())
+        for channel, flow in self.flows.items():
+            source, _, target = channel.partition("->")
+            if source in members and target not in members:
+                found -= sum(own.body for own in flow.sent if began[source].index < own.index <= most[source])
+            elif target in members and source not in members:
+                found += sum(own.body for own in flow.received if began[target].index < own.index <= most[target])
         return found
+
+    def _began(self, process: str, most: float) -> Event:
+        """How a process began, as it was last before its event number `most`."""
+        begins = (event for event in reversed(self.own.get(process, ())) if event.begins and event.index <= most)
+        return next(begins, Event(0, 0))
