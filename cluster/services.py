@@ -302,6 +302,11 @@ class Services:
 
     # ------------------------------------------------------------------ what the controller does
 
+    def begin_among(self, members: tuple[str, ...]) -> None:
+        """The cluster begins with these nodes."""
+        if self.has_coordinator:
+            self._coordinator.begin_among(self.process(COORDINATOR), members)
+
     async def start(self) -> None:
         """Every service begins that has work of its own."""
         for start in self.system.engine.starts:

@@ -109,6 +109,7 @@ class Supervisor:
         self.services.life = self.services.life._replace(epoch=self._first_epoch)
         await self.store.fill(self.services)
         begins = self._at_first(restore, restores=restores)
+        self.services.begin_among(tuple(member.name for member in begins))
         await asyncio.gather(*(self._start_node(member) for member in begins))
         for member in begins:
             member.status = NodeStatus.RUNNING
@@ -225,7 +226,7 @@ class Supervisor:
     def _is_fenced(self, name: str) -> bool:
         """A node is silent for too long: its process is ended, if a recovery can bring it back."""
         member = self.members.named(name)
-        if not self.system.takes_back or member.is_leaving:
+        if not (self.system.takes_back and member.is_present) or member.is_leaving:
             return False
         self._fence(member, "is taken for gone")
         return True

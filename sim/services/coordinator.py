@@ -202,6 +202,10 @@ class Coordinator(Service):
         elif own is None and snapshot not in {*notes.complete, *notes.forgotten, *notes.ended}:
             service.memory = notes._replace(ended=(*notes.ended, snapshot))  # also if it is asked for only now
 
+    def begin_among(self, service: Process, members: tuple[str, ...]) -> None:
+        """The run begins with other members than the scenario has at first."""
+        service.memory = self._notes(service)._replace(members=members)
+
     # ------------------------------------------------------------------ snapshots
 
     def _notes(self, service: Process) -> Notes:
