@@ -31,7 +31,7 @@ from cluster.model import (
     Wish,
 )
 from cluster.services import Services
-from cluster.site import Done, Site
+from cluster.site import Site
 from cluster.stderr import warn
 from cluster.store import Store
 from cluster.system import System
@@ -54,7 +54,7 @@ from sim.services.words import NAME as COORDINATOR
 
 START_PAUSES = (0.1, 0.3, 1.0)  # seconds between two tries to start a node whose process has ended
 WATCH_GAP = 0.02  # seconds between two looks at whether a node has ended
-LEAVE_TIMEOUT = 2.0
+LEAVE_TIMEOUT = 2.0  # seconds that a process has to end that is told to
 NODE_FAULTS = {CRASH: "kill", "freeze": "freeze", "thaw": "thaw"}  # of a scenario, and what they are here
 GRACE = 0.2  # seconds for a coordinator to say what is missing in a snapshot whose time is over
 MOMENT = 0.1  # seconds that a snapshot takes on channels without delays
@@ -82,10 +82,9 @@ class Supervisor:
         self._injector = Injector(system, self.members)
         self.books = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
         members = self.members
-        self.services: Services = Services(site, members.token, members.life, store, self._on_done, members.awake)
+        self.services: Services = Services(site, members.token, members.life, store, self.books.on_done, members.awake)
         self.services.receiver.is_over, self.services.is_fenced = members.is_over, self._is_fenced
         store.time_to_live = self.services.time_to_live
-        self._members: frozenset[str] = frozenset()  # the members, as the coordinator knew before its last action
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changes = asyncio.Lock()  # one change of the system at a time: recovery, join, leave
         self._recoveries, self._last_recovery = 0, 0.0
@@ -213,27 +212,21 @@ class Supervisor:
         if self.system.takes_back:
             await self._recover(None, f"{member.name} had ended", because_failed=True)
 
-    def _on_done(self, done: Done) -> None:
-        """An action of the services has happened."""
-        self.books.on_done(done)
-        if not self.services.has_coordinator:
-            return
-        before, self._members = self._members, frozenset(self.services.members)
-        for name in before - self._members:
-            if not (member := self.members.named(name)).is_leaving:
-                self._fence(member, "is taken for gone")
-
     def _is_fenced(self, name: str) -> bool:
-        """A node is silent for too long: its process is ended, if a recovery can bring it back."""
+        """A node is silent for too long: its process is ended, so that it is not half a member.
+
+        Whoever starts or restores it waits for it meanwhile. Returns whether a recovery brings it back.
+        """
         member = self.members.named(name)
-        if not (self.system.takes_back and member.is_present) or member.is_leaving:
+        if member.is_leaving or not member.is_present:
             return False
-        self._fence(member, "is taken for gone")
-        return True
+        if member.status is NodeStatus.RUNNING:
+            self._fence(member, "is taken for gone")
+        return self.system.takes_back
 
     @staticmethod
     def _fence(member: Member, why: str) -> None:
-        """End what is left of a node, so that it is not half a member. What follows is what follows any end of it."""
+        """End what is left of a node. What follows is what follows any end of it."""
         process = member.process
         if process is not None and process.returncode is None:
             warn(f"node {member.name} {why}: its process is ended")

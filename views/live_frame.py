@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +35,6 @@ SETTLED_S = 2.0  # after which nothing comes to a diagram of the past: who sent 
 MOST_FOLLOWING, MOST_WAITING = 30, 8  # who wait at once for a frame that follows, and for one of the past
 RUNS, STILL = "RUNNING", "FROZEN"  # statuses of a node
 AMOUNT_SIZE = 0.75  # of the letters, in those of the name
-STILL_BEATS = 3  # heartbeats after which a process stands still that has written nothing
 KEPT = 40  # frames, and as many diagrams of the past
 FIRST_S = 10  # seconds that are on show before the cluster has run so long
 CHARTED_S = 60  # seconds that the charts show
@@ -181,20 +179,9 @@ def about(run: LiveRun, place: Place) -> dict[str, Any]:
 
 
 def still_since(run: LiveRun, follower: Follower) -> dict[str, float]:
-    """The processes that stand still now, and when each was heard last, in seconds since the cluster began.
-
-    With heartbeats every process writes something all the time. So does one stand still that is said to run, and has
-    written nothing while others went on.
-    """
-    coordinator = follower.system.scenario.coordinator or {}
-    patience = STILL_BEATS * coordinator.get("heartbeat", math.inf) * follower.unit
-    now, found = follower.now, {}
-    for node in () if run.is_over else run.nodes:
-        name = node["node_id"]
-        heard = follower.heard(name)
-        if node["status"] == STILL or (node["status"] == RUNS and now - heard > patience):
-            found[name] = heard
-    return found
+    """The processes that stand still now, and when each was heard last, in seconds since the cluster began."""
+    names = [node["node_id"] for node in run.nodes if node["status"] == STILL and not run.is_over]
+    return {name: follower.heard(name) for name in names}
 
 
 def drawn(own: Stretch, place: Place, held: Mapping[str, Any]) -> dict[str, Any]:
