@@ -123,16 +123,14 @@ class Store:
             self.vault.write_manifest(root, manifest)
             self._delete_again(root, snapshot)
 
-        await self._written(snapshot, "its manifest", write, lambda: self.vault.delete(root, snapshot))
+        await self._written(snapshot, "its manifest", write)
         self._sizes[snapshot] = manifest.size
         self._forget(snapshot)
 
-    async def _written(
-        self, snapshot: str, what: str, write: Callable[[], T], undo: Callable[[], None] | None = None
-    ) -> T:
+    async def _written(self, snapshot: str, what: str, write: Callable[[], T]) -> T:
         """What `write` returns. Raises Problem, at the latest when the time of the snapshot is over."""
         try:
-            found = await self._threads.within(self._left(snapshot), write, undo)
+            found = await self._threads.within(self._left(snapshot), write)
         except TimeoutError:
             self.expired.add(snapshot)
             self.problems[snapshot] = f"{what} was not written within {self.time_to_live:g} s of the request"

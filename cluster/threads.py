@@ -1,7 +1,7 @@
 """Calls that may hang, in threads of their own: each has a deadline, and there are only so many threads.
 
-A thread that hangs in a system call cannot be ended. So whoever waits for it gives it up, what it does too late can be
-taken back, and it ends with the process.
+A thread that hangs in a system call cannot be ended. So a caller that has waited long enough gives it up, and it ends
+with the process.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -20,9 +19,9 @@ T = TypeVar("T")
 class _Call(Generic[T]):
     """What is to be done. It ends in time, or is given up; never both."""
 
-    def __init__(self, act: Callable[[], T], undo: Callable[[], object] | None) -> None:
+    def __init__(self, act: Callable[[], T]) -> None:
         self.future: Future[T] = Future()
-        self._act, self._undo = act, undo
+        self._act = act
         self._lock = threading.Lock()
         self._is_given_up = False
 
@@ -40,17 +39,14 @@ class _Call(Generic[T]):
             found = self._act()
         except Exception as problem:
             self._end(self.future.set_exception, problem)
-            return
-        if not self._end(self.future.set_result, found) and self._undo is not None:
-            with suppress(Exception):  # the next start finds what is left
-                self._undo()
+        else:
+            self._end(self.future.set_result, found)
 
-    def _end(self, tell: Callable[[Any], None], how: Any) -> bool:
-        """Tell whoever waits how it ended. Returns False if nobody does."""
+    def _end(self, tell: Callable[[Any], None], how: Any) -> None:
+        """Tell the caller how it ended, if it still waits."""
         with self._lock:
             if not self._is_given_up:
                 tell(how)
-            return not self._is_given_up
 
 
 class Threads:
@@ -79,7 +75,7 @@ class Threads:
 
     def wait(self, seconds: float, act: Callable[[], T]) -> T:
         """What `act` returns or raises; this thread waits for it. Raises TimeoutError if it takes longer."""
-        call = _Call(act, None)
+        call = _Call(act)
         self._begin(call)
         try:
             return call.future.result(seconds)
@@ -88,9 +84,9 @@ class Threads:
                 raise
             return call.future.result()
 
-    async def within(self, seconds: float, act: Callable[[], T], undo: Callable[[], object] | None = None) -> T:
-        """The same in an event loop. `undo` is called, in that thread, after an `act` that came to its end too late."""
-        call = _Call(act, undo)
+    async def within(self, seconds: float, act: Callable[[], T]) -> T:
+        """The same in an event loop."""
+        call = _Call(act)
         self._begin(call)
         ending = asyncio.wrap_future(call.future)
         try:

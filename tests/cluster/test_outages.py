@@ -20,7 +20,7 @@ import pytest
 from cluster import store
 from cluster.client import Client
 from cluster.holder import Holder
-from cluster.model import Fault, NodeStatus, Snapshot, Status, Unavailable, Wish
+from cluster.model import Fault, NodeStatus, Problem, Snapshot, Status, Unavailable, Wish
 from cluster.registry import Registry
 from cluster.starting import Wanted
 from cluster.supervisor import Supervisor
@@ -219,7 +219,7 @@ class Storage:
         self.gate, self.ending, self.problem = threading.Event(), "", ""
         self._place.write = self.write  # type: ignore[method-assign]
         self._place.read = self.read  # type: ignore[method-assign]
-        self.asked = 0
+        self.asked, self.late = 0, 0
 
     def hang(self, ending: str) -> None:
         self.ending = ending
@@ -228,16 +228,20 @@ class Storage:
         self.ending = ""
         self.gate.set()
 
-    def _pass(self, name: str) -> None:
-        if self.ending and name.endswith(self.ending):
+    def _pass(self, name: str) -> bool:
+        """Let a file through, now or later. Returns whether it had to wait."""
+        has_to_wait = bool(self.ending) and name.endswith(self.ending)
+        if has_to_wait:
             self.asked += 1
             if self.problem:
                 raise OSError(errno.ENOSPC, self.problem)
             self.gate.wait()
+        return has_to_wait
 
     def write(self, name: str, data: bytes) -> None:
-        self._pass(name)
+        is_late = self._pass(name)
         self._write(name, data)
+        self.late += is_late
 
     def read(self, name: str, most: int) -> bytes:
         self._pass(name)
@@ -255,12 +259,29 @@ def test_what_hangs_ends_a_snapshot_when_its_time_is_over(tmp_path: Path, ending
         assert ending == ".part" or f"its manifest was not written within {TTL_S:g} s of the request" in own.reason
         storage.go_on()
         found = supervisor.store.vault.found
+        await comes(lambda: storage.late == storage.asked, "what hung is written, too late")
         await comes(lambda: own.id not in found("snapshots").snapshots, "what came too late is deleted")
         after = await taken(supervisor)
         assert after.status is Status.COMPLETED, after.reason
         assert supervisor.snapshot(own.id).status is Status.EXPIRED
 
     watched(Wanted(hasty(), tmp_path / "cluster", delay=DELAY), act)
+
+
+def test_while_a_manifest_hangs_the_other_services_go_on(tmp_path: Path) -> None:
+    async def act(supervisor: Supervisor) -> None:
+        storage = Storage(supervisor)
+        storage.hang(".json")
+        own = await supervisor.trigger(Wish())
+        await comes(lambda: storage.asked, "its manifest is being written")
+        with pytest.raises(Problem, match=f"{own.id}: its manifest is being written; it is complete or given up"):
+            await asyncio.wait_for(supervisor.cancel(own.id), budget_s(20.0))  # the coordinator answers
+        assert supervisor.snapshot(own.id).status is Status.IN_PROGRESS
+        storage.go_on()
+        await comes(lambda: supervisor.snapshot(own.id).status.is_final, "it ends")
+        assert supervisor.snapshot(own.id).status is Status.COMPLETED
+
+    watched(Wanted(replace(bank(), coordinator={"timeout": 1e6}), tmp_path / "cluster", delay=DELAY), act)
 
 
 @pytest.mark.parametrize("ending", [".part", ".json"])
