@@ -14,7 +14,7 @@ from typing import Any
 from cluster.chaos import SNAPSHOTS_PER_SECOND, chaos
 from cluster.client import TOKEN, USUAL_URL, Client
 from cluster.event_table import write_table
-from cluster.model import FAULT_KINDS, Status
+from cluster.model import FAULT_KINDS, SNAPSHOT_TYPES, Status
 from cluster.retold import check, retold
 from cluster.starting import PORT, QUEUE, Wanted, delays, of_nodes, seconds, up
 from cluster.system import TCP, TRANSPORTS, Patience
@@ -79,7 +79,8 @@ def system_options(parser: Parser) -> None:
     parser.add_argument("--algorithm", metavar="NAME", help=about)
     about = "no coordinator: nodes start snapshots, and nothing ends one that takes too long"
     parser.add_argument("--no-coordinator", action="store_true", help=about)
-    parser.add_argument("--incremental", action="store_true", help="store what has changed since the last snapshot")
+    about = "store what has changed since the last snapshot, where a request does not say its type"
+    parser.add_argument("--incremental", action="store_true", help=about)
     about = "keep the newest K snapshots (default: all)"
     parser.add_argument("--retained", type=int, default=0, metavar="K", help=about)
     about = "of all that is drawn at random (default: 0, or the scenario's)"
@@ -228,9 +229,19 @@ def _status(arguments: argparse.Namespace) -> int:
 
 def _add_snapshot(commands: _Commands) -> None:
     about = "take a snapshot, and wait until it has ended (exit status 1 if it is not COMPLETED)"
-    parser = _command(commands, "snapshot", about, _snapshot, "snapshot --node P3", "snapshot --show snap-0001-abcde")
+    parser = _command(
+        commands,
+        "snapshot",
+        about,
+        _snapshot,
+        "snapshot --node P3",
+        "snapshot --type full",
+        "snapshot --show snap-0001-abcde",
+    )
     parser.add_argument("--node", help="who starts it (default: the coordinator chooses)")
     parser.add_argument("--root", metavar="NAME", help="the storage root, by its name or URI (default: the first)")
+    about = "full, or what has changed since the last one (default: as the cluster was started)"
+    parser.add_argument("--type", choices=SNAPSHOT_TYPES, help=about)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--show", metavar="ID", help="take none: print what was true at this one")
     instead.add_argument("--cancel", metavar="ID", help="take none: give this one up, which is under way")
@@ -245,7 +256,7 @@ def _snapshot(arguments: argparse.Namespace) -> int:
     if arguments.cancel is not None:
         _print(client.cancel(arguments.cancel))
         return 0
-    started = client.trigger(arguments.node, root_uri=arguments.root)
+    started = client.trigger(arguments.node, arguments.type, arguments.root)
     found = client.wait(started["snapshot_id"])
     _print(found)
     return 0 if found["status"] == Status.COMPLETED else 1

@@ -13,6 +13,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
+from sim.services import increments
+
 
 class Status(StrEnum):
     """How a snapshot is. The last four are final, and have a reason unless the snapshot is COMPLETED."""
@@ -30,8 +32,7 @@ class Status(StrEnum):
         return self not in (Status.INITIATED, Status.IN_PROGRESS)
 
 
-FULL, INCREMENTAL = "full", "incremental"
-SNAPSHOT_TYPES = (FULL, INCREMENTAL)
+SNAPSHOT_TYPES = FULL, INCREMENTAL = increments.TYPES
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Wish:
-    """A snapshot that somebody asks for. None: any initiator, what the cluster usually stores, the first root."""
+    """A snapshot that somebody asks for. None: any initiator, the type of the cluster's snapshots, the first root.
+
+    One that is to be incremental is full where there is nothing to build on: before the first snapshot is COMPLETED, or
+    where no part would be smaller. The registry has the type that it really has.
+    """
 
     initiator: str | None = None
     type: str | None = None

@@ -273,7 +273,7 @@ class Node:
         """Somebody outside asks this process to start a snapshot."""
         snapshot = told["snapshot"]
         if self.process.alive:
-            self._act(["initiate", snapshot], lambda: self.site.rules.initiate(self.process, snapshot), told["clock"])
+            self._act(told["action"], lambda: self.site.rules.initiate(self.process, snapshot), told["clock"])
 
     def _do_abort(self, told: Any) -> None:
         """Somebody outside has given a snapshot up that nobody coordinates."""

@@ -125,7 +125,8 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
         if kind == "item":
             at_of_item[about[0]] = when
         elif kind == "initiate":
-            starts.append(Initiation(about[0], names[entry.actor], when))
+            kind_of_it = about[1] if len(about) > 1 else None
+            starts.append(Initiation(about[0], names[entry.actor], when, type=kind_of_it))
         elif kind == CRASH:
             faults.append(FaultLine("crash", about[0], at=when))
         elif kind in (FREEZE, THAW):
@@ -188,7 +189,7 @@ class _Teller:
     def _item(self, entry: Entry, number: int) -> Action:
         return self._engine.agenda[number].action
 
-    def _initiate(self, entry: Entry, snapshot: str) -> Action:
+    def _initiate(self, entry: Entry, snapshot: str, kind: str = "") -> Action:
         return self._planned(lambda action: getattr(action, "snapshot", None) == snapshot, entry.actor)
 
     def _crash(self, entry: Entry, process: str) -> Action:

@@ -116,6 +116,11 @@ class Services:
         assert isinstance(own, Storage)
         return own
 
+    def want(self, snapshot: str, kind: str) -> None:
+        """A snapshot that is asked for is to have a type, as one of [[snapshots]] in a scenario (increments.TYPES)."""
+        rules = self.storage.algorithm
+        rules.storage = rules.storage._replace(types={**rules.storage.types, snapshot: kind})
+
     # ------------------------------------------------------------------ messages
 
     def connect(self, addresses: dict[int, Address]) -> None:
@@ -318,11 +323,11 @@ class Services:
         service.turn = 1
         self.site.rules.start(service)
 
-    async def initiate(self, name: str, snapshot: str, action: list[Any] | None = None) -> None:
-        """A service is asked for a snapshot: by somebody outside, or by the scenario (then `action` says so)."""
+    async def initiate(self, name: str, snapshot: str, action: list[Any]) -> None:
+        """A service is asked for a snapshot; `action` says by whom: by somebody outside, or by the scenario."""
         await self.do(
             self.number(name),
-            action or ["initiate", snapshot],
+            action,
             lambda: self.site.rules.initiate(self.process(name), snapshot),
         )
 

@@ -179,12 +179,14 @@ class Store:
 
     # ------------------------------------------------------------------ reading
 
-    def _read(self, snapshot: str) -> dict[str, Part]:
-        """The parts of a snapshot, read from the storage. Raises Problem."""
+    def _read(self, snapshot: str, node: str | None = None) -> dict[str, Part]:
+        """The parts of a snapshot, or that of one node, read from the storage. Raises Problem."""
         root = self._root(snapshot)
         manifest = self.vault.read_manifest(root, snapshot)
         found = {}
         for entry in manifest.parts:
+            if node not in (None, entry.node):
+                continue
             part = self.system.codec.unpack(self.vault.read_part(root, snapshot, entry))
             if not isinstance(part, Part):
                 raise Problem(409, f"{snapshot}: the part of {entry.node} holds {type(part).__name__}, which is none")
@@ -193,8 +195,8 @@ class Store:
 
     def _state(self, snapshot: str, node: str, known: dict[str, dict[str, Part]]) -> Any:
         """The state of a node in a snapshot, from the whole part on which it is built. Raises Problem."""
-        if snapshot not in known:
-            known[snapshot] = self._read(snapshot)
+        if node not in known.setdefault(snapshot, {}):  # of a base, only what others need is still there
+            known[snapshot] |= self._read(snapshot, node)
         part = known[snapshot][node]
         base = None if part.base is None else self._state(part.base, node, known)
         return restored(base, part.document)
@@ -232,15 +234,30 @@ class Store:
     async def fill(self, services: Services) -> None:
         """Give the storage's rule book what is stored, at the start of a cluster. Raises InputError."""
         rows = sorted(self.registry.kept(), key=lambda own: (own.ended_at or own.initiated_at, own.id))
+        valid: dict[str, Stored] = {}
         for own in rows:
-            try:
-                parts = await self._threads.within(FILL_S, partial(self._read, own.id))
-            except TimeoutError:
-                raise InputError(f"{own.id} was not read within {FILL_S:g} s; see that its storage works") from None
-            except Problem as problem:
-                raise InputError(str(problem)) from None
-            shelf = services.process(STORAGE).memory or Shelf()
-            services.process(STORAGE).memory = shelf._replace(valid={**shelf.valid, own.id: Stored(parts, own.size)})
+            valid[own.id] = Stored(await self._filled(own.id, partial(self._read, own.id)), own.size)
+        if rows:
+            needed = await self._filled(rows[-1].id, partial(self._needed_by, valid))
+            services.process(STORAGE).memory = Shelf(valid=valid, needed=needed)
+
+    async def _filled(self, snapshot: str, read: Callable[[], T]) -> T:
+        """What is read of a snapshot at the start. Raises InputError."""
+        try:
+            return await self._threads.within(FILL_S, read)
+        except TimeoutError:
+            raise InputError(f"{snapshot} was not read within {FILL_S:g} s; see that its storage works") from None
+        except Problem as problem:
+            raise InputError(str(problem)) from None
+
+    def _needed_by(self, valid: Mapping[str, Stored]) -> dict[tuple[str, str], Part]:
+        """The parts, by snapshot and node, that the `valid` snapshots are built on and that belong to none of them."""
+        needed: dict[tuple[str, str], Part] = {}
+        for own in valid.values():
+            for node, part in own.parts.items():
+                while (base := part.base) is not None and base not in valid and (base, node) not in needed:
+                    part = needed[base, node] = self._read(base, node)[node]
+        return needed
 
     def valid(self, services: Services) -> list[str]:
         """The snapshots to which the system can go back, the oldest first."""

@@ -345,13 +345,9 @@ class Supervisor:
     async def trigger(self, wish: Wish) -> Snapshot:
         """Ask for a snapshot."""
         root = self.store.vault.root_of(wish.root_uri) if wish.root_uri is not None else self.store.first_root
-        usual = INCREMENTAL if self.store.is_incremental else FULL
-        if wish.type is not None and wish.type != usual:
-            if wish.type not in SNAPSHOT_TYPES:
-                raise Problem(422, f"snapshot_type: {wish.type!r} is none of {', '.join(SNAPSHOT_TYPES)}")
-            how = "without" if usual == INCREMENTAL else "with"
-            what = f"this cluster takes snapshots of the type {usual!r}"
-            raise Problem(409, f"{what}; ask for that, or start it {how} --incremental")
+        kind = wish.type or (INCREMENTAL if self.store.is_incremental else FULL)
+        if kind not in SNAPSHOT_TYPES:
+            raise Problem(422, f"snapshot_type: {kind!r} is none of {', '.join(SNAPSHOT_TYPES)}")
         starters = self._starters(wish.initiator)
         if self._changes.locked():
             raise Problem(409, "the system is being changed or rolled back; ask again when all nodes are RUNNING")
@@ -359,17 +355,21 @@ class Supervisor:
             what = f"{len(self.books.open)} snapshots are under way or wait, and {most} may be"
             raise Problem(429, f"{what}; ask again when one of them has ended")
         name = self.store.registry.next_snapshot_id()
-        own = Snapshot(name, Status.INITIATED, usual, root, self.services.life.epoch, datetime.now(UTC), wish.initiator)
+        own = Snapshot(name, Status.INITIATED, kind, root, self.services.life.epoch, datetime.now(UTC), wish.initiator)
         self.store.begin(name, root)
         self.books.put(own)
         self._spawn(self._expire(name))
+        action = ["initiate", name]
+        if wish.type is not None:
+            self.services.want(name, wish.type)
+            action.append(wish.type)
         for starter in starters:
             if starter in self.system.processes:
                 number = self.system.engine.number_of[starter]
-                told = {"snapshot": name, "clock": self.services.site.clock}
+                told = {"snapshot": name, "action": action, "clock": self.services.site.clock}
                 self.members[number].tell(self.system, "initiate", told)
             else:
-                await self.services.initiate(starter, name)
+                await self.services.initiate(starter, name, action)
         return own
 
     def _starters(self, initiator: str | None) -> list[str]:

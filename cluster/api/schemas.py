@@ -55,7 +55,9 @@ class TriggerRequest(_Request):
     model_config = ConfigDict(json_schema_extra={"example": {"snapshot_type": "full"}})
 
     initiated_by_node_id: Name | None = None
-    snapshot_type: Literal["full", "incremental"] | None = None
+    snapshot_type: Literal["full", "incremental"] | None = Field(
+        default=None, description="An incremental one is full if there is none that it could be built on."
+    )
     target_storage_uri: Address | None = Field(default=None, description="One of the configured roots.")
 
     def wish(self) -> Wish:
@@ -182,7 +184,9 @@ class SnapshotAnswer(BaseModel):
     snapshot_id: str
     status: Status
     reason: str
-    snapshot_type: Literal["full", "incremental"]
+    snapshot_type: Literal["full", "incremental"] = Field(
+        description="Of a completed snapshot, what it is; of any other, what it was to be."
+    )
     base_snapshot_id: str | None = Field(description="What an incremental snapshot is built on.")
     initiated_by_node_id: str | None
     initiated_at: datetime

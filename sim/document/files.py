@@ -36,6 +36,7 @@ from sim.document.scenario import (
 )
 from sim.document.toml_table import MOST_NUMBER, Table, is_plain, toml_values
 from sim.document.validate import validate
+from sim.services.increments import TYPES
 from sim.services.settings import PARAMETERS as COORDINATOR
 from sim.services.settings import STORAGE
 
@@ -327,7 +328,8 @@ def read_reference(entry: Table) -> MessageReference:
 
 
 def _initiation(entry: Table) -> Initiation:
-    start = Initiation(entry.required("id"), entry.required("process"), _time(entry), entry.optional("after"))
+    kind = entry.choice("type", TYPES, "") if "type" in entry.values else None
+    start = Initiation(entry.required("id"), entry.required("process"), _time(entry), entry.optional("after"), kind)
     entry.done()
     return start
 

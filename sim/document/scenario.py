@@ -74,12 +74,16 @@ class ScriptLine:
 
 @dataclass(frozen=True)
 class Initiation:
-    """A process (or service) initiates `snapshot` at time `at`, or `at` time units after the event labelled `after`."""
+    """A process (or service) initiates `snapshot` at time `at`, or `at` time units after the event labelled `after`.
+
+    `type` is one of increments.TYPES: how it is stored (None: as the storage usually does).
+    """
 
     snapshot: str
     process: str
     at: float = 0.0
     after: str | None = None
+    type: str | None = None
     where: str = field(default="", compare=False)
 
 
@@ -312,6 +316,7 @@ class Scenario:
             seed=self.seed,
             tells=self.coordinator is not None or given["incremental"] or given["limit"] > 0 or waits,
             recovers=self.recovery is not None,
+            types={start.snapshot: start.type for start in self.snapshots if start.type is not None},
         )
 
     def _settings(self) -> Settings:

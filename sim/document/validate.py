@@ -209,6 +209,16 @@ def _script(scenario: Scenario) -> Iterator[Problem]:
             label_at[label] = f"script[{number + 1}]"
 
 
+def _type(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem]:
+    if start.type is None:
+        return
+    if not scenario.has_storage:
+        yield f"{where}.type", "only a snapshot that is stored has a type; add [storage]"
+    others = {own.type for own in scenario.snapshots if own.snapshot == start.snapshot}
+    if len(others) > 1:
+        yield f"{where}.type", f"{start.snapshot} has one type; give all who initiate it the same"
+
+
 def _initiations(scenario: Scenario) -> Iterator[Problem]:
     starts: dict[str, list[str]] = {}
     first: dict[str, str] = {}
@@ -219,6 +229,7 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield where, f"{start.process} initiates {start.snapshot} twice; once is enough"
         starts[start.snapshot].append(start.process)
         first.setdefault(start.snapshot, where)
+        yield from _type(scenario, start, where)
     kind = scenario.rules.initiators
     for snapshot, initiators in starts.items():
         if kind == ALL and len(initiators) < len(scenario.processes):

@@ -123,7 +123,8 @@ def _line_out(line: ScriptLine) -> dict[str, Any]:
 
 def _start_out(start: Initiation) -> dict[str, Any]:
     waits = {"after": start.after} if start.after is not None else {}
-    return {"id": start.snapshot, "process": start.process, "at": start.at, **waits}
+    kind = {"type": start.type} if start.type is not None else {}
+    return {"id": start.snapshot, "process": start.process, "at": start.at, **waits, **kind}
 
 
 def _fault_out(fault: FaultLine) -> dict[str, Any]:

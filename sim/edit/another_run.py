@@ -205,7 +205,7 @@ def _snapshots(execution: Execution, draws: Draws) -> tuple[Initiation, ...]:
     for start in scenario.snapshots:
         process = start.process if is_all or not left[start.snapshot] else left[start.snapshot].pop()
         at = _like(low + (high - low) * (0.1 + 0.5 * draws.unit()), times, high - low)
-        found.append(Initiation(start.snapshot, process, at))
+        found.append(Initiation(start.snapshot, process, at, type=start.type))
     return tuple(found)
 
 

@@ -23,6 +23,7 @@ import zstandard
 
 from sim.core.log import to_json
 
+TYPES = FULL, INCREMENTAL = "full", "incremental"  # of snapshots
 COMPRESSION_LEVEL = 3  # zstandard's own default
 
 Document = Mapping[str, Any]

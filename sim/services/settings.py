@@ -44,7 +44,7 @@ STORAGE: Mapping[str, Parameter] = {
     "manifest": Parameter("whole", 5, "bytes of a manifest"),
     "kept": Parameter("number", 50.0, "time units after which parts of which the manifest is missing are deleted"),
     "retained": Parameter("whole", 0, "how many snapshots are kept, the newest ones (0: all)"),
-    "incremental": Parameter("flag", False, "store what has changed since the last snapshot"),
+    "incremental": Parameter("flag", False, "store what has changed since the last snapshot, unless one says its type"),
     "chain": Parameter("whole", 0, "the longest chain of snapshots that need each other (0: any length)"),
     "compressed": Parameter("flag", False, "compress what is stored"),
     "offsets": Parameter("flag", False, "channels are logs: store offsets, not what is in the channels"),
@@ -55,7 +55,7 @@ class StorageSettings(NamedTuple):
     """The settings of the storage of one scenario: those of STORAGE, and what it knows of the system.
 
     `members` are the processes. `tells`: processes want to hear what becomes of their uploads, and of the snapshots.
-    `recovers`: the scenario has recoveries.
+    `recovers`: the scenario has recoveries. `types` holds the type of each snapshot that is asked for with one.
     """
 
     bandwidth: float
@@ -75,6 +75,7 @@ class StorageSettings(NamedTuple):
     seed: int
     tells: bool
     recovers: bool
+    types: Mapping[str, str] = {}  # replaced, never changed
 
     def takes(self, size: int) -> float:
         """Time units for `size` bytes."""

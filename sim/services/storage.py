@@ -13,7 +13,9 @@
    subsumed). Else a recovery could go back behind what a sink has given to the world outside. A recovery that goes back
    to an older one ends those after it: they belong to a future that is over.
 6. Only the newest snapshots are kept. A part may be stored as what has changed since a valid snapshot before; so what
-   a newer snapshot is built on is never deleted (sim/services/increments.py).
+   a newer snapshot is built on is never deleted (sim/services/increments.py). All such parts of a snapshot are built on
+   the same one before. A snapshot may be asked for with a type: the storage then has its parts sent whole, or as what
+   has changed since the last valid one, if there is one.
 7. Copies that nobody coordinates have no manifest: each is valid as soon as it is there. A recovery goes back to their
    recovery line.
 
@@ -32,12 +34,12 @@ from sim.core.effects import Out
 from sim.core.model import Life, LocalSnapshot, Message, Process, Restorable, Timer
 from sim.core.recovery import is_taken_back, links
 from sim.core.recovery_line import TAKEN_BACK, Receipt, latest_line
+from sim.services.increments import FULL, INCREMENTAL, base_for, chain_of, changed_keys, deletable, restored
 from sim.services.increments import Storage as Book
 from sim.services.increments import Stored as Entry
-from sim.services.increments import base_for, chain_of, changed_keys, deletable, restored
 from sim.services.member import Member
 from sim.services.storage_words import DISCARD, NAME, REFUSED, VALID, StoredWords
-from sim.services.uploads import BUSY, COMMITTED, DISCARDED, PART, STORED, WHOLE, Part, Uploader
+from sim.services.uploads import BUSY, CHANGED, COMMITTED, DISCARDED, PART, STORED, WHOLE, Part, Uploader
 from sim.services.words import NAME as COORDINATOR
 from sim.services.words import ROLLED_BACK
 
@@ -105,8 +107,8 @@ class Storage(Service):
             self._answer(source, DISCARDED, snapshot, out)
         elif limit and sum(own.process is not None for own in shelf.queue) >= limit:
             self.refuse(service, source, snapshot, out)
-        elif message.stamp.base is not None and message.stamp.base not in shelf.valid:
-            out.tell(source, WHOLE, snapshot)
+        elif (form := self._other_form(shelf, source, snapshot, message)) is not None:
+            out.tell(source, form, snapshot)
         else:
             self._take_in(service, Waiting(snapshot, source, message.stamp, size), out)
 
@@ -182,6 +184,20 @@ class Storage(Service):
         self._end(service, snapshot, reason, out)
         self._tell_coordinator(REFUSED, snapshot, out)
 
+    # ------------------------------------------------------------------ types
+
+    def _other_form(self, shelf: Shelf, process: str, snapshot: str, upload: Message) -> Any:
+        """How the storage wants the part of a process sent instead (None: it takes the part as it is)."""
+        kind, part = self.algorithm.storage.types.get(snapshot), upload.stamp
+        built_on = _base_of(shelf, snapshot)
+        if part.base is not None:
+            is_good = part.base in shelf.valid and built_on in (None, part.base) and kind != FULL
+            return None if is_good else WHOLE
+        last = base_for(_book(shelf, process), self.algorithm.storage.chain)
+        if kind != INCREMENTAL or CHANGED in upload.body or last is None or last != (built_on or [*shelf.valid][-1]):
+            return None
+        return {CHANGED: last}
+
     # ------------------------------------------------------------------ writing
 
     @staticmethod
@@ -246,7 +262,7 @@ class Storage(Service):
         )
         out.cancel_timer(f"{_EXPIRES} {snapshot}")
         body: dict[str, Any] = {"parts": {name: part.size for name, part in parts.items()}, "bytes": stored.size}
-        if own.incremental:
+        if own.incremental or any(part.base is not None for part in parts.values()):
             body["values"] = sum(changed_keys(part.document) for part in parts.values())
             body["bases"] = {name: part.base for name, part in parts.items()}
         out.manifest(snapshot, body)
@@ -331,6 +347,13 @@ def _is_behind(parts: Mapping[str, Part], shelf: Shelf) -> bool:
     last = next(reversed([*shelf.valid.values()]), None)
     before = last.parts if last else {}
     return any(part.local.inside < before[name].local.inside for name, part in parts.items() if name in before)
+
+
+def _base_of(shelf: Shelf, snapshot: str) -> str | None:
+    """The snapshot on which the parts of one that is not valid yet are built, as far as they are there."""
+    waiting = (own.part for own in shelf.queue if own.snapshot == snapshot and own.part is not None)
+    parts = (*shelf.staged.get(snapshot, {}).values(), *waiting)
+    return next((part.base for part in parts if part.base is not None), None)
 
 
 def _parts_of(shelf: Shelf, process: str) -> dict[str, Part]:

@@ -99,6 +99,8 @@ class StoredWords(SnapshotAlgorithm):
         """What the storage and a process tell each other; else the algorithm's words."""
         if isinstance(body, str) and body in _SAID:
             return _SAID[body]
+        if isinstance(body, Mapping) and "changed" in body and "part" not in body:
+            return f"to send what has changed since {body['changed']}"
         if isinstance(body, Mapping) and "part" in body:
             return f"its part, {body['part']} B"
         if isinstance(body, Mapping) and "committed" in body:

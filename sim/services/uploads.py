@@ -20,6 +20,7 @@ from sim.services.settings import StorageSettings
 from sim.services.storage_words import NAME, StoredWords
 
 PART, BUSY, STORED, COMMITTED, DISCARDED, WHOLE = "part", "busy", "stored", "committed", "discarded", "whole"
+CHANGED = "changed"  # since a snapshot: the storage asks for the part in this form, and the part says that it was asked
 _UPLOAD = "upload"
 
 
@@ -36,13 +37,21 @@ class Part(NamedTuple):
     size: int
 
 
+class Pending(NamedTuple):
+    """A part that a process has to upload. `is_asked`: the storage has asked for it as what has changed."""
+
+    part: Part
+    tries: int = 0
+    is_asked: bool = False
+
+
 class Upload(NamedTuple):
-    """What a process remembers for the storage: by snapshot, the part it still has to upload, and how often it tried.
+    """What a process remembers for the storage: by snapshot, what it still has to upload.
 
     `drawn` is the number of pauses that it has drawn, `base` the snapshot on which its next part is built.
     """
 
-    parts: Mapping[str, tuple[Part, int]] = {}  # replaced, never changed
+    parts: Mapping[str, Pending] = {}  # replaced, never changed
     drawn: int = 0
     base: str | None = None
 
@@ -58,7 +67,7 @@ class Uploader(StoredWords, SnapshotAlgorithm):
         super().on_done(process, snapshot, out)
         own = self._upload(process)
         part = self._packed(process, snapshot, own.base)
-        process.storing = own._replace(parts={**own.parts, snapshot: (part, 0)})
+        process.storing = own._replace(parts={**own.parts, snapshot: Pending(part)})
         if self.storage.jitter:
             out.set_timer(f"{_UPLOAD} {snapshot}", self.storage.jitter * self._draw(process), snapshot)
         else:
@@ -85,11 +94,14 @@ class Uploader(StoredWords, SnapshotAlgorithm):
             return
         body, snapshot = message.body, message.snapshot
         assert snapshot is not None
-        if isinstance(body, Mapping):
+        if isinstance(body, Mapping) and CHANGED in body:
+            self._send_again(process, snapshot, body[CHANGED], out)
+        elif isinstance(body, Mapping):
             process.storing = self._upload(process)._replace(base=body[COMMITTED])
             out.commit(snapshot)
         elif body == WHOLE:
-            self._send_whole(process, snapshot, out)
+            process.storing = self._upload(process)._replace(base=None)
+            self._send_again(process, snapshot, None, out)
         elif body == DISCARDED:
             self._drop(process, snapshot)
         elif body == STORED:
@@ -107,22 +119,27 @@ class Uploader(StoredWords, SnapshotAlgorithm):
 
     def _try(self, process: Process, snapshot: str, out: Out) -> None:
         own = self._upload(process)
-        part, tries = own.parts[snapshot]
-        process.storing = own._replace(parts={**own.parts, snapshot: (part, tries + 1)})
-        out.tell(NAME, {PART: part.size}, snapshot, part)
+        pending = own.parts[snapshot]
+        process.storing = own._replace(parts={**own.parts, snapshot: pending._replace(tries=pending.tries + 1)})
+        asked = {CHANGED: True} if pending.is_asked else {}
+        out.tell(NAME, {PART: pending.part.size, **asked}, snapshot, pending.part)
         if not self.storage.tells:
             self._drop(process, snapshot)
 
-    def _send_whole(self, process: Process, snapshot: str, out: Out) -> None:
-        """The storage no longer has what the part of `process` is built on."""
+    def _send_again(self, process: Process, snapshot: str, base: str | None, out: Out) -> None:
+        """The storage wants the part of `process` as what has changed since its part of `base`, or (None) whole."""
+        if snapshot not in process.snapshots:  # it is given up
+            return
         own = self._upload(process)
-        part = self._packed(process, snapshot, None)
-        process.storing = own._replace(parts={**own.parts, snapshot: (part, 0)}, base=None)
+        before = own.parts.get(snapshot)
+        tries = before.tries if before is not None and base is not None else 0
+        pending = Pending(self._packed(process, snapshot, base), tries, is_asked=base is not None)
+        process.storing = own._replace(parts={**own.parts, snapshot: pending})
         self._try(process, snapshot, out)
 
     def _pause(self, process: Process, snapshot: str, out: Out) -> None:
         """The storage is busy: once more later, or never."""
-        tries = self._upload(process).parts[snapshot][1]
+        tries = self._upload(process).parts[snapshot].tries
         if tries >= self.storage.tries:
             self._drop(process, snapshot)
             self.on_not_stored(process, snapshot, out)

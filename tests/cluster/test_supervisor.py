@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +20,7 @@ from cluster.vault import Unavailable
 from sim.core.errors import InputError
 from sim.core.model import FROZEN, THAWED
 from sim.document import library
+from sim.document.scenario import Scenario
 from tests.cluster.live import all_running, bank, live, shared, taken, told_again
 from tests.waiting import carried_out, comes
 
@@ -255,11 +258,68 @@ def test_incremental_snapshots_name_their_base_and_are_restored(tmp_path):
         before = supervisor.contents(second.id)
         assert (await supervisor.restore(second.id, None)).snapshot == second.id
         assert supervisor.contents(second.id) == before
-        with pytest.raises(Problem, match="'incremental'"):
-            await supervisor.trigger(Wish(type="full"))
 
-    many = of_nodes(3, "key_store", settings=["writes=1000000", "keys=300"], is_incremental=True)
-    live(Wanted(many, tmp_path / "cluster"), act)
+    live(Wanted(large(is_incremental=True), tmp_path / "cluster"), act)
+
+
+def large(**options: Any) -> Scenario:
+    """Three nodes whose states are much larger than what changes in them."""
+    return of_nodes(3, "key_store", settings=["writes=1000000", "keys=300"], **options)
+
+
+@pytest.mark.parametrize(
+    ("is_incremental", "has_coordinator"),
+    [
+        (False, True), (True, False),
+        pytest.param(True, True, marks=pytest.mark.long("other clusters with snapshots of both types")),
+        pytest.param(False, False, marks=pytest.mark.long("other clusters with snapshots of both types")),
+    ],
+)  # fmt: skip
+def test_a_snapshot_has_the_type_that_was_asked_for(is_incremental, has_coordinator, tmp_path):
+    """Each is there after it was rolled back to, and after kill -9 of a node. Only what the last needs is stored."""
+    asked = (None, "incremental", "full", "incremental", "incremental")
+    usual = "incremental" if is_incremental else "full"
+
+    async def act(supervisor: Supervisor) -> None:
+        found = [await taken(supervisor, Wish(type=kind)) for kind in asked]
+        assert [own.type for own in found] == ["full", "incremental", "full", "incremental", "incremental"]
+        assert [own.base for own in found] == [None, found[0].id, None, found[2].id, found[3].id]
+        assert found[4].size < found[2].size / 2
+        then = supervisor.contents(found[4].id)
+        await supervisor.restore(found[4].id, None)
+        os.kill(supervisor.nodes()[1].pid or 0, signal.SIGKILL)
+        await comes(lambda: supervisor.epochs()[0].number == 2, "all have gone back")
+        await all_running(supervisor)
+        assert supervisor.epochs()[0].snapshot == found[4].id
+        assert supervisor.contents(found[4].id) == then
+        assert (await taken(supervisor)).type in ("full", usual)
+
+    scenario = large(is_incremental=is_incremental, retained=1)
+    told_again(live(Wanted(scenario, tmp_path / "cluster", has_coordinator=has_coordinator), act))
+
+
+def test_what_a_snapshot_is_built_on_is_there_after_a_restart(tmp_path):
+    """Once a snapshot was cancelled, the registry keeps the last alone, and the storage what that needs as well."""
+    wanted = Wanted(large(is_incremental=True, retained=1), tmp_path / "cluster", allows_faults=True)
+    then: list[Any] = []
+
+    async def take(supervisor: Supervisor) -> None:
+        last = [await taken(supervisor) for _ in range(3)][-1]
+        await supervisor.inject(Fault("delay", low=60_000, high=60_000))
+        await supervisor.cancel((await supervisor.trigger(Wish())).id)
+        assert [own.id for own in supervisor.store.registry.kept()] == [last.id]
+        then.extend((last.id, supervisor.contents(last.id)))
+
+    async def look(supervisor: Supervisor) -> None:
+        assert [supervisor.epochs()[0].snapshot, supervisor.contents(then[0])] == then
+        built = await taken(supervisor, Wish(type="incremental"))
+        assert (built.type, built.base) == ("incremental", then[0])
+        assert (await taken(supervisor, Wish(type="full"))).base is None
+        manifests = tmp_path / "cluster" / "snapshots"
+        await comes(lambda: len([*manifests.glob("*/*.json")]) == 1, "nothing is left that nothing needs")
+
+    live(wanted, take)
+    live(replace(wanted, restores=True), look)
 
 
 def test_only_the_newest_are_kept(tmp_path):
@@ -329,7 +389,6 @@ REFUSED = [  # what is asked for, the status, and of what the sentence tells
     (Wish("P9"), 404, "there is no node 'P9'"),
     (Wish("P1"), 409, "P1 is ABSENT; ask one that is RUNNING"),
     (Wish(type="half"), 422, "'half' is none of full, incremental"),
-    (Wish(type="incremental"), 409, "start it with --incremental"),
     (Wish(root_uri="s3://elsewhere/x"), 422, "none of the storage roots of this cluster"),
     (Fault("drown"), 422, "'drown' is none of kill, freeze, thaw, sever"),
     (Fault("kill", "P9"), 404, "there is no node 'P9'"),

@@ -21,6 +21,7 @@ from sim.core.topology import KINDS, Topology
 from sim.document.scenario import FaultLine, Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.validate import validate
 from sim.run.execution import Execution, run
+from sim.services.increments import TYPES
 
 MOST_EVENTS = 16
 END = 24  # the last time at which something is planned
@@ -112,7 +113,12 @@ class _Drawing:
         changes["faults"] = (*changes.get("faults", ()), *self._freezes())
         if "coordinator" in changes and self.may("heartbeat", 0.4):
             changes["coordinator"] |= {"heartbeat": float(self.draw.randint(2, 4)), "missed": 2, "until": END + 12.0}
-        return replace(scenario, **changes), frozenset(self.features)
+        scenario = replace(scenario, **changes)
+        if scenario.has_storage and self.may("types of snapshots", 0.5):
+            types = {own.snapshot: self.draw.choice(TYPES) for own in scenario.snapshots}
+            starts = (replace(own, type=types[own.snapshot]) for own in scenario.snapshots)
+            scenario = replace(scenario, snapshots=tuple(starts))
+        return scenario, frozenset(self.features)
 
     def _topology(self, kind: str) -> Topology:
         kind = kind or self.one("topology", KINDS)

@@ -18,6 +18,7 @@ from sim.document.fault_rates import FaultRates
 from sim.document.scenario import FaultLine, Initiation, Scenario
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, snapshots_of
+from sim.services.increments import TYPES
 from sim.services.storage import Shelf, Storage
 from sim.verify.checks import conserved_by, verdicts_of
 from sim.verify.delivery import delivery_of
@@ -220,12 +221,15 @@ def _with_failures(draw: Any, scenario: Scenario, starts: tuple[Initiation, ...]
         "limit": draw(st.sampled_from([0, 1])), "jitter": draw(st.sampled_from([0.0, 3.0])),
         "retained": draw(st.integers(0, 2)), **flags,
     }  # fmt: skip
-    return replace(
+    scenario = replace(
         scenario, snapshots=starts, faults=tuple(faults), fault_rates=rates, network=Network(resend=2.0),
         storage=draw(st.just(storage) | st.none()), seed=draw(st.integers(0, 99)),
         recovery=RecoveryPlan(on="crash", detect=draw(st.sampled_from([0.0, 1.0, 3.0]))),
         delay=DelayRule("uniform", 0.5, draw(st.sampled_from([2.0, 6.0]))),
     )  # fmt: skip
+    types = (None, *TYPES)
+    typed = (replace(own, type=types[(scenario.seed + int(own.snapshot[1:])) % len(types)]) for own in starts)
+    return replace(scenario, snapshots=tuple(typed))
 
 
 def outputs(execution: Execution) -> list[Event]:

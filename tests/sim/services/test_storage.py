@@ -383,6 +383,91 @@ class TestIncremental:
         assert ([*shelf(execution).valid], [*shelf(execution).needed]) == (["S3"], [("S1", "P1")])
 
 
+def typed(*types: str | None, **storage: Any) -> Execution:
+    """The snapshots of `incremental`, each with a type."""
+    scenario = incremental(**storage)
+    snapshots = tuple(replace(own, type=kind) for own, kind in zip(scenario.snapshots, types, strict=False))
+    return run(replace(scenario, snapshots=snapshots))
+
+
+def bases(execution: Execution) -> list[str | None]:
+    """On what P1's part of each valid snapshot was built."""
+    bodies = [execution.body_of(row) for row in rows_of(execution, COMMITTED)]
+    return [body.get("bases", {}).get("P1") for body in bodies]
+
+
+class TestTypes:
+    """A snapshot may be asked for with a type, whatever is usual."""
+
+    def test_a_full_one_is_whole_and_those_after_it_are_built_on_it(self):
+        assert bases(typed(None, None, "full", None, None)) == [None, "S1", None, "S3", "S4"]
+
+    def test_an_incremental_one_is_built_on_the_last_that_is_valid(self):
+        types = ("incremental", None, "incremental", "incremental", None)
+        assert bases(typed(*types, incremental=False)) == [None, None, "S2", "S3", None]
+        assert bases(typed(*types)) == bases(typed(*[None] * 5))
+
+    def test_where_no_part_would_be_smaller_it_is_full(self):
+        scenario = replace(incremental(incremental=False), script=written("P1", 5, 1000, 7))
+        snapshots = (scenario.snapshots[0], replace(scenario.snapshots[1], type="incremental"))
+        assert bases(run(replace(scenario, snapshots=snapshots))) == [None, None]
+
+    def test_what_a_mixed_chain_needs_is_kept_and_no_more(self):
+        execution = typed("full", "incremental", "full", "incremental", "incremental", incremental=False, retained=1)
+        assert ([*shelf(execution).valid], [*shelf(execution).needed]) == (["S5"], [("S3", "P1"), ("S4", "P1")])
+        assert [row.snapshot_id for row in rows_of(execution, NOTED)] == ["S1", "S2"]
+        longest = typed("full", *["incremental"] * 4, incremental=False, chain=2)
+        assert bases(longest) == [None, "S1", None, "S3", None]
+
+    def test_a_recovery_makes_the_state_from_a_mixed_chain(self):
+        scenario = typed(None, "full", "incremental", None, "incremental", incremental=False, retained=1).scenario
+        back = replace(scenario, recovery=RecoveryPlan(at=(42.0,)), script=(*scenario.script, *written("P1", 41, 5, 9)))
+        execution = run(back)
+        assert bases(execution)[:5] == [None, None, "S2", None, "S4"]
+        assert execution.final.processes[0].state == {f"k{n}": 35 if n <= 3 else 0 for n in range(1, 1001)}
+
+    def test_a_busy_storage_has_an_incremental_one_as_well(self):
+        """It answers 503 to the upload that it has asked for, too."""
+        scenario = parts_of(2, storage={"bandwidth": 1.0, "limit": 1, "tries": 20})
+        later = tuple(replace(own, snapshot="S2", at=200.0, type="incremental") for own in scenario.snapshots)
+        execution = run(replace(scenario, snapshots=(*scenario.snapshots, *later)))
+        assert [row.snapshot_id for row in rows_of(execution, COMMITTED)] == ["S1", "S2"]
+
+    def test_all_parts_of_a_snapshot_are_built_on_one_before(self):
+        """P2 hears of S2 only after it has recorded for S3, so its part of that is built on S1, and P1's on S2."""
+        text = 'processes = 2\n[topology]\nkind = "listed"\n'
+        plain = replace(parse_toml(text, "keys"), **KEYS, storage={"incremental": True, "latency": 2.0})
+        script = (*written("P1", 5, 3, 1), *written("P2", 5, 3, 1), *written("P1", 15, 3, 2), *written("P2", 15, 3, 2))
+        asked = [("S1", 0, 0), ("S2", 10, 10), ("S3", 30, 12)]
+        starts = tuple(start(f"P{n + 1}", at[n], name) for name, *at in asked for n in range(2))
+        execution = run(replace(plain, script=script, snapshots=starts))
+        last = execution.body_of(rows_of(execution, COMMITTED)[-1])
+        assert set(last["bases"].values()) - {None} in ({"S1"}, {"S2"})
+        assert "whole" in [execution.body_of(row) for row in rows_of(execution, CONTROL_SEND)]
+
+    def test_captions_say_what_the_storage_asks_for(self):
+        said = " ".join(sentences(typed(None, "incremental", "full", incremental=False)))
+        assert "to send what has changed since S1" in said
+
+    def test_a_type_is_written_and_read_back(self):
+        scenario = typed("full", "incremental", None, None, None).scenario
+        assert parse_toml(dumps(scenario), "again").snapshots == scenario.snapshots
+
+    @pytest.mark.parametrize(
+        ("line", "says"),
+        [
+            ('type = "half"', "snapshots[1].type"),
+            ('type = "full"', "snapshots[1].type: only a snapshot that is stored has a type; add [storage]"),
+            ('type = "full"\n[storage]\n[[snapshots]]\nid = "S1"\nprocess = "P2"\nat = 1', "S1 has one type"),
+        ],
+    )  # fmt: skip
+    def test_a_type_that_means_nothing_is_refused(self, line, says):
+        text = f'processes = 2\n[[snapshots]]\nid = "S1"\nprocess = "P1"\nat = 1\n{line}\n'
+        with pytest.raises(InputError) as problem:
+            validate(parse_toml(text, "typed"))
+        assert says in str(problem.value)
+
+
 def test_an_algorithm_with_a_service_called_coordinator_has_its_manifest_written():
     """Stop-the-world brings one of that name, which never asks the storage for anything."""
     scenario = replace(library.load("stop_the_world"), storage={})

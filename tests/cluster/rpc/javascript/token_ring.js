@@ -193,7 +193,7 @@ const orders = {
     [told.began, clock, isWorking] = [began, Math.max(clock, seen), true];
     planTurn();
   },
-  initiate: ({ snapshot, clock: seen }) => snapshots.has(snapshot) || act(["initiate", snapshot], seen, () => record(snapshot)),
+  initiate: ({ snapshot, action, clock: seen }) => snapshots.has(snapshot) || act(action, seen, () => record(snapshot)),
   drain: () => (isWorking = false),
   report: () => say("reported", { ...counts, waiting: 0, unconfirmed: [...links.values()].reduce((count, { unconfirmed }) => count + unconfirmed.length, 0) }),
   stop: () => process.exit(0),
