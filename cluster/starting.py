@@ -292,10 +292,12 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 @asynccontextmanager
-async def answering(supervisor: Supervisor, on: socket.socket, token: str | None) -> AsyncIterator[None]:
+async def answering(
+    supervisor: Supervisor, on: socket.socket, token: str | None, limits: Limits
+) -> AsyncIterator[None]:  # fmt: skip
     """Answer over HTTP while this lasts."""
     app = create_app(supervisor, token, supervisor.store.registry)
-    server = Server(app, Limits(most_connections(len(supervisor.members))))
+    server = Server(app, limits)
     task = asyncio.get_running_loop().create_task(server.serve(sockets=[on]))
     try:
         yield
@@ -313,10 +315,13 @@ def up(wanted: Wanted) -> int:
         print(text, flush=True)
 
     with listening(wanted.host, wanted.port) as on, prepared(wanted, say) as supervisor:
-        return asyncio.run(_run(supervisor, wanted, on, say))
+        limits = Limits(most_connections(len(supervisor.members)))
+        return asyncio.run(_run(supervisor, wanted, on, say, limits))
 
 
-async def _run(supervisor: Supervisor, wanted: Wanted, on: socket.socket, say: Callable[[str], None]) -> int:
+async def _run(
+    supervisor: Supervisor, wanted: Wanted, on: socket.socket, say: Callable[[str], None], limits: Limits
+) -> int:  # fmt: skip
     signals: list[int] = []
 
     def stop(number: int) -> None:
@@ -332,7 +337,7 @@ async def _run(supervisor: Supervisor, wanted: Wanted, on: socket.socket, say: C
         await asyncio.wait([starting, ended], return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
-            async with answering(supervisor, on, wanted.token):
+            async with answering(supervisor, on, wanted.token, limits):
                 for line in _welcome(supervisor, wanted, on.getsockname()[1]):
                     say(line)
                 await ended

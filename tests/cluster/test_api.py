@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from cluster.api.app import create_app
+from cluster.api.gate import UNCOUNTED
 from cluster.model import Fault, NodeStatus, Status, Unavailable
 from sim.core.errors import InputError
 from tests.cases import check_each
@@ -360,7 +361,10 @@ def test_the_document_has_what_openapi_3_0_has(server: Server) -> None:
     for path, operations in found["paths"].items():
         for method, operation in operations.items():
             problems = {status for status in operation["responses"] if status >= "400"}
-            assert {"400", "413", "415"} <= problems, (method, path)
+            assert {"400", "408", "413", "415", "503"} <= problems, (method, path)
+            assert ("429" in problems) == (path not in UNCOUNTED), (method, path)
+            for status in problems & {"429", "503"}:
+                assert "Retry-After" in operation["responses"][status]["headers"]
             for status in problems:
                 content = operation["responses"][status]["content"]
                 assert content == {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}

@@ -505,8 +505,8 @@ def test_a_snapshot_that_comes_to_nothing_has_exit_status_1(
         return controller.snapshot("snap-0")
 
     monkeypatch.setattr(controller, "trigger", trigger)
-    done = said("snapshot", "--node", "P1", "--root", "archive", "--url", server.url)
-    assert asked == [Wish(initiator="P1", root_uri="archive")]
+    done = said("snapshot", "--node", "P1", "--root", "archive", "--type", "full", "--url", server.url)
+    assert asked == [Wish(initiator="P1", type="full", root_uri="archive")]
     assert (json.loads(done.stdout)["status"], done.returncode) == (status, 0 if status is Status.COMPLETED else 1)
 
 

@@ -7,6 +7,8 @@ import json
 import os
 import resource
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,6 +28,7 @@ from tests.cases import check_each
 from tests.cluster.fake_controller import FakeController
 from tests.cluster.running import ports_of, up
 from tests.cluster.serving import serving
+from tests.tools import ROOT
 from tests.waiting import budget_s, until
 
 TRIGGER = "/v1/snapshots/trigger"
@@ -213,6 +216,13 @@ def test_clients_leave_descriptors_to_the_cluster(monkeypatch: pytest.MonkeyPatc
             descriptors.most_connections(nodes)
 
     check_each([(1024, 4, 256), (256, 4, 32), (255, 4, None), (1024, 64, 256), (256, 64, None), (-1, 64, 256)], check)
+
+
+@pytest.mark.slow
+def test_the_soft_limit_becomes_the_hard_one() -> None:
+    code = "import cluster.descriptors as own; own.raise_limit(); print(own.resource.getrlimit(own.resource.RLIMIT_NOFILE))"
+    line = ["sh", "-c", 'ulimit -Hn 300; ulimit -Sn 100; exec "$@"', "sh", sys.executable, "-c", code]
+    assert subprocess.run(line, capture_output=True, check=True, text=True, cwd=ROOT).stdout == "(300, 300)\n"
 
 
 @pytest.mark.slow
