@@ -98,10 +98,11 @@ def problem(said: bytes) -> Any:
 @pytest.mark.parametrize("said", HALF_SENT.values(), ids=HALF_SENT)
 def test_half_sent_requests_keep_nobody_out(said: bytes) -> None:
     """The oldest of them have to go: there are never more connections than the limit."""
-    with serving(create_app(FakeController(), None), Limits(10)) as server, crowd(server.port, 60, said) as clients:
+    limits = Limits(10, headers_s=600, body_s=600, idle_s=600)
+    with serving(create_app(FakeController(), None), limits) as server, crowd(server.port, 60, said) as clients:
         assert server.ask("GET", "/healthz").status == 200
         assert server.ask("POST", TRIGGER).status == 202
-        until(lambda: sum(map(is_open, clients)) <= 10, "no more than the limit are open")
+        until(lambda: sum(map(is_open, clients)) <= 10, "no more than the limit are open", 10)
 
 
 def test_who_has_to_go_is_told_why() -> None:
@@ -220,9 +221,9 @@ def test_clients_leave_descriptors_to_the_cluster(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 def test_the_soft_limit_becomes_the_hard_one() -> None:
-    code = "import cluster.descriptors as own; own.raise_limit(); print(own.resource.getrlimit(own.resource.RLIMIT_NOFILE))"
-    line = ["sh", "-c", 'ulimit -Hn 300; ulimit -Sn 100; exec "$@"', "sh", sys.executable, "-c", code]
-    assert subprocess.run(line, capture_output=True, check=True, text=True, cwd=ROOT).stdout == "(300, 300)\n"
+    code = "import resource as r, cluster.descriptors as own; own.raise_limit(); print(*r.getrlimit(r.RLIMIT_NOFILE))"
+    line = ["sh", "-c", 'ulimit -S -n 100; ulimit -H -n 300; exec "$@"', "sh", sys.executable, "-c", code]
+    assert subprocess.run(line, capture_output=True, check=True, text=True, cwd=ROOT).stdout == "300 300\n"
 
 
 @pytest.mark.slow
