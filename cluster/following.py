@@ -83,8 +83,8 @@ class Follower:
             if number not in self.logs and path.exists():
                 self.logs[number] = LogIndex(path)
         receipts: list[bytes] = []
-        for log in self.logs.values():
-            for line in log.look():
+        for number in sorted(self.logs):  # the controller's last: what nodes do in a recovery comes after its beginning
+            for line in self.logs[number].look():
                 self.lines += 1
                 if _RECEIVE_WORD in line:
                     self.receipts[int(float(line.split(b",", 2)[1]) * self.unit)] += 1

@@ -34,6 +34,7 @@ from sim.core.model import (
     RECEIVE,
     RECORD,
     RECORDED,
+    RECOVERY,
     RESTORE,
     SEND,
     SNAPSHOT_COMPLETE,
@@ -133,6 +134,7 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
         for row in entry.rows
         if row[_KIND] in (DECISION, COMMITTED) and entry.time * follower.unit < begin
     }
+    restored = {row[_BODY]["epoch"] for entry in entries for row in entry.rows if row[_KIND] == RESTORE}
     found: dict[tuple[Any, ...], Entry] = {}
     for entry in follower.marks:
         if entry.time * follower.unit >= begin:
@@ -144,7 +146,8 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
                 found[kind, about, row[_SNAPSHOT]] = own
             for begun in _ENDS.get(kind, ()):
                 found.pop((begun, about), None)
-            if kind in (CRASH, DOWN, LEAVE, FROZEN):
+            is_under_way = kind == RECOVERY and row[_BODY]["epoch"] in restored
+            if kind in (CRASH, DOWN, LEAVE, FROZEN) or is_under_way:
                 found[kind, about] = own
     return sorted(found.values(), key=lambda entry: (entry.clock, entry.actor))
 

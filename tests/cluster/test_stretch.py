@@ -15,7 +15,7 @@ from cluster.stretch import MOST_MESSAGES, stretch
 from cluster.supervisor import Supervisor
 from diagrams.scene import compose
 from diagrams.spacetime import figure
-from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RESTORE, SEND, Event
+from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RECOVERY, RESTORE, SEND, Event
 from sim.run.snapshots import snapshots_of
 from tests.cluster.live import all_running, bank, live, taken
 from tests.waiting import comes
@@ -88,6 +88,17 @@ def test_a_snapshot_has_the_same_cut_and_channels_in_a_stretch_as_in_the_run(fol
         assert bodies[0] == bodies[1]
         cut = next(other for other in compose(own.execution).cuts if other.snapshot == snapshot.id)
         assert cut.consistent
+
+
+def test_a_stretch_may_begin_within_a_recovery(follower: Follower) -> None:
+    """It begins after the recovery, and before the first process is restored."""
+    (begun,) = (own.time for own in follower.marks if own.rows[0][2] == RECOVERY)
+    first = min(own.time for own in follower.marks if any(row[2] == RESTORE for row in own.rows))
+    begin = (begun + first) / 2 * follower.unit
+    own = stretch(follower, begin, follower.now, with_services=False)
+    assert own.begin > begun * follower.unit
+    assert [row.kind for row in own.execution.table if row.kind in (RECOVERY, RESTORE)] == [RECOVERY, *3 * [RESTORE]]
+    assert figure(compose(own.execution), "right", live=True)["data"]
 
 
 def test_any_stretch_can_be_drawn_and_each_receipt_has_its_send(follower: Follower) -> None:
