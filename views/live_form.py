@@ -22,7 +22,8 @@ STEPS = {
     "Take a snapshot": "Markers go out, each process records its state, and the cut appears: a dashed line, with all "
     "that was on its way over it.",
     "Kill a process": "With kill -9. A new one takes its place, and all go back to the last complete snapshot.",
-    "Freeze a process": "It stands still with all that it holds, and what is sent to it waits. Thaw lets it go on.",
+    "Freeze a process": "It stands still with all that it holds, and what is sent to it waits. Thaw lets it go on. "
+    "After 4 s without a word a new one takes its place, and all go back to the last complete snapshot.",
     "Sever a channel": "What is sent on it waits, and a snapshot cannot end until it is mended.",
     "See that nothing is lost": "Below the diagram is the sum of what the processes hold and what is on the way. A "
     "click on a snapshot shows what it recorded.",
