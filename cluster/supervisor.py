@@ -54,6 +54,7 @@ from sim.services.words import NAME as COORDINATOR
 
 START_PAUSES = (0.1, 0.3, 1.0)  # seconds between two tries to start a node whose process has ended
 WATCH_GAP = 0.02  # seconds between two looks at whether a node has ended
+END_TIMEOUT = 3.0  # seconds for all to end
 LEAVE_TIMEOUT = 2.0  # seconds that a process has to end that is told to
 NODE_FAULTS = {CRASH: "kill", "freeze": "freeze", "thaw": "thaw"}  # of a scenario, and what they are here
 GRACE = 0.2  # seconds for a coordinator to say what is missing in a snapshot whose time is over
@@ -166,6 +167,10 @@ class Supervisor:
     async def close(self) -> None:
         """End all nodes and connections. What is under way has failed."""
         self._is_ending = True
+        for task in (tasks := list(self._tasks)):
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=END_TIMEOUT)  # from now on nobody starts a node
         for member in self.members:
             member.tell(self.system, "stop", {})
         ends = [member.process for member in self.members if member.process is not None]
@@ -173,13 +178,11 @@ class Supervisor:
             if process.stdin is not None:
                 process.stdin.close()
         if ends:
-            await asyncio.wait([asyncio.ensure_future(process.wait()) for process in ends], timeout=3.0)
+            await asyncio.wait([asyncio.ensure_future(process.wait()) for process in ends], timeout=END_TIMEOUT)
         for process in ends:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-        for task in list(self._tasks):
-            task.cancel()
         self.services.close()
         await self.members.close()
         for snapshot in self.store.registry.running():

@@ -7,6 +7,7 @@ import re
 from tests.tools import ROOT, check_none
 
 WAIT = re.compile(r"\bsleep\((?!0\))|wait_for_timeout\(")
+SHARED_CLOCK = re.compile(r"setattr\((\"[\w.]*\.time\.|time, )")  # a loop in another thread reads it, too
 ALLOWED = "# time itself is tested"
 ITSELF = ("tests/waiting.py", "tests/test_waits.py")
 
@@ -21,6 +22,12 @@ def test_no_test_waits_for_a_time() -> None:
     paths = sorted((ROOT / "tests").rglob("*.py"))
     texts = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
     check_none(f"{name}:{line}" for name, text in texts.items() if name not in ITSELF for line in waits(text))
+
+
+def test_no_test_sets_the_clock_of_all() -> None:
+    """A module's own name `time` may be replaced; the functions of the module time are shared by all threads."""
+    paths = sorted((ROOT / "tests").rglob("*.py"))
+    check_none(path for path in paths if SHARED_CLOCK.search(path.read_text("utf-8")))
 
 
 def test_this_test_sees_what_waits() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -132,7 +134,8 @@ def test_those_who_follow_get_the_same_frame_and_only_one_is_made(still_run, mon
 def test_diagrams_of_the_past_are_drawn_once_and_few_are_kept(still_run, monkeypatch):
     frames, drawn = Frames(still_run), []
     monkeypatch.setattr("views.live_frame.drawn", lambda own, place, held: drawn.append(place) or {"begin": own.begin})
-    monkeypatch.setattr("views.live_turns.time.sleep", lambda seconds: None)
+    without_rests = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: None)
+    monkeypatch.setattr("views.live_turns.time", without_rests)
     places = [Place(number / 100, 10, "right", False) for number in range(KEPT + 5)]
     for place in places:
         frames.frame(place)
@@ -162,7 +165,8 @@ def test_when_too_many_look_back_the_others_are_asked_to_come_again_and_who_foll
     until(lambda: len(found) >= 3, "three are told at once")
     assert found == [None, None, None]
     assert frames.frame(FOLLOWING) is not None
-    monkeypatch.setattr("views.live_turns.time.sleep", lambda seconds: None)
+    without_rests = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: None)
+    monkeypatch.setattr("views.live_turns.time", without_rests)
     go_on.set()
     for thread in threads:
         thread.join()

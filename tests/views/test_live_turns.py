@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,8 +58,7 @@ def test_work_is_followed_by_a_rest(monkeypatch):
         rests.append(seconds)
         clock[0] += seconds
 
-    monkeypatch.setattr("views.live_turns.time.monotonic", lambda: clock[0])
-    monkeypatch.setattr("views.live_turns.time.sleep", rest)
+    monkeypatch.setattr("views.live_turns.time", SimpleNamespace(monotonic=lambda: clock[0], sleep=rest))
     turns = Turns(share=0.25, most=2)
 
     def work() -> bool:
