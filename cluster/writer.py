@@ -106,11 +106,8 @@ class Writer:
                 self._try(changes)
             if not self._waiting:
                 self._registry.release_lease()
-        except Superseded as problem:
-            with self.changed:
-                self.superseded = problem
-                self.changed.notify_all()
-                self._on_superseded(problem)
+        except Superseded:
+            pass  # whoever watches has heard of it
         except Exception as problem:
             warn(f"the lease of the registry was not given back: {problem}")
 
@@ -149,6 +146,12 @@ class Writer:
                 for change in changes:
                     change.write()
                 self._registry.renew_lease(epochs)
+        except Superseded as problem:
+            with self.changed:
+                self.superseded = problem
+                self.changed.notify_all()
+                self._on_superseded(problem)
+            raise
         finally:
             self._asking_since, self._tried = 0.0, ticks()
         with self.changed:

@@ -21,6 +21,7 @@ from tests.waiting import comes
 
 pytestmark = pytest.mark.slow
 SUM = "money"
+OTHERS = pytest.mark.long("what every process holds, of other workloads")
 
 
 def followed(scenario: Scenario, folder: Path) -> Follower:
@@ -89,7 +90,9 @@ def test_who_has_received_what_no_log_read_so_far_has_sent_stops_short_of_it(fol
         assert sum(held.read.values()) < sum(whole.read.values())
 
 
-@pytest.mark.parametrize("workload", ["bank", "key_store", "requests", "dataflow"])
+@pytest.mark.parametrize(
+    "workload", ["bank", "requests", *(pytest.param(own, marks=OTHERS) for own in ("key_store", "dataflow"))]
+)
 def test_states_are_those_that_snapshots_record(workload: str, tmp_path: Path) -> None:
     own = followed(of_nodes(3, workload, settings=["pace=2"]), tmp_path)
     count = 0

@@ -114,10 +114,11 @@ class Backup:
             self._connection.close()
 
 
-KILLED = pytest.param("killed", marks=pytest.mark.long("a PostgreSQL that is killed while a cluster runs"))
+OTHERS = pytest.mark.long("a PostgreSQL that is killed or stopped while a cluster runs")
+KINDS = ("locked", *(pytest.param(kind, marks=OTHERS) for kind in ("frozen", "killed")))
 
 
-@pytest.mark.parametrize("kind", ["locked", "frozen", KILLED])
+@pytest.mark.parametrize("kind", KINDS)
 def test_snapshots_and_recoveries_go_on_and_the_registry_has_them_afterwards(tmp_path: Path, kind: str) -> None:
     taken_then: list[Snapshot] = []
 

@@ -210,7 +210,7 @@ def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(transp
     assert (own.recoveries, [problem for problem in own.wrong if "left in the channel" not in problem]) == (2, [])
 
 
-@pytest.mark.parametrize(("victim", "crashes"), [("P2", ["P2"]), ("P4", ["P2", "P4"])])
+@pytest.mark.parametrize(("victim", "crashes"), [("P2", ["P2"]), pytest.param("P4", ["P2", "P4"], marks=OTHERS)])
 def test_a_node_is_killed_while_it_is_being_restored(victim, crashes, tmp_path):
     """P2 has ended. Killed once more before it is restored, it has not crashed again: it was down all along."""
     killed: list[str] = []
