@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -20,13 +21,13 @@ from sim.core.model import Channel
 from sim.core.recovery import ON_CRASH, RecoveryPlan
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.validate import may_initiate
-from sim.services.coordinator import Coordinator
 from sim.services.member import Member
 from sim.services.settings import Settings
 
 TRANSPORTS = TCP, GRPC = "tcp", "grpc"
 MOST_WAITING = 16  # snapshots that are under way or wait to start, where the scenario does not say it
 LIVE_FAULTS = ("crash", "restart", "freeze", "thaw", "sever", "mend", "join", "leave")
+_TIME = re.compile(r"\b(within|heartbeat for) ([0-9.e+-]+)")  # in a sentence of the coordinator, in time units
 _FOREVER = 1e9  # time units: longer than any cluster runs
 # What a coordinator and a storage do in a cluster if the scenario does not say it, in seconds. The system design gives
 # a snapshot 5 s; one of a scenario with a script, which is told slowly, has a minute.
@@ -236,12 +237,8 @@ class System:
         return may_initiate(self.scenario)
 
     def in_seconds(self, words: str) -> str:
-        """What a coordinator says of its timeout, in seconds instead of time units."""
-        for service in self.engine.services:
-            if isinstance(service, Coordinator):
-                units = service.settings.timeout
-                return words.replace(f" within {units:g}", f" within {self.seconds(units):g} s")
-        return words
+        """A sentence of the coordinator, with its times in seconds instead of time units."""
+        return _TIME.sub(lambda found: f"{found[1]} {self.seconds(float(found[2])):g} s", words)
 
     def seconds(self, units: float) -> float:
         """So many time units in seconds (an infinite number of them: infinite)."""

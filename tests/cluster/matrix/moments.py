@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from tests.cluster.matrix.cells import CALM, COMMITTING, JOINING, LEAVING, RESTORING, UNDER_WAY
@@ -88,4 +89,9 @@ def _leaving(stage: Stage) -> Moment:
 
 def _held(pid: int) -> Moment:
     os.kill(pid, signal.SIGSTOP)
-    return Moment(lambda: os.kill(pid, signal.SIGCONT), pid=pid)
+
+    def release() -> None:
+        with suppress(ProcessLookupError):  # it may have been taken for gone meanwhile, and ended
+            os.kill(pid, signal.SIGCONT)
+
+    return Moment(release, pid=pid)
