@@ -18,6 +18,7 @@ from sim.core.errors import InputError
 from sim.core.model import DOWN, UP
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+FREEZE, THAW = "freeze", "thaw"  # actions of a node that notices that it stood still, and kinds of faults
 RECOVER = "recover"  # the action that begins an epoch; its third word is the number
 _TAIL = 1 << 20  # bytes that are read first of the end of a file
 

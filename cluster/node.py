@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from cluster.awake import Awake
-from cluster.event_log import EventLog, last_entry, read_log, severed_in
+from cluster.event_log import FREEZE, THAW, EventLog, last_entry, read_log, severed_in
 from cluster.frames import CONTROLLER, DO, HELLO, SAY, BadFrame, Connection, Door
 from cluster.lanes import Lane
 from cluster.links import Address, Link, Receiver, Weather
-from cluster.retold import FREEZE, THAW
 from cluster.site import Site, Wake
 from cluster.stderr import warn
 from cluster.system import System

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from cluster.event_log import Entry, merged
+from cluster.event_log import FREEZE, THAW, Entry, merged
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.log import Log
@@ -39,7 +39,6 @@ from sim.document.files import read_toml
 from sim.document.scenario import FaultLine, Initiation, Scenario, SchedulerChoice
 from sim.run.execution import run
 
-FREEZE, THAW = "freeze", "thaw"  # actions of a node that notices that it stood still, and kinds of faults
 SCENARIO = "scenario.toml"  # beside the logs
 
 
