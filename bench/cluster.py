@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.chaos import chaos
-from cluster.event_log import Entry, merged
+from cluster.control.chaos import chaos
+from cluster.control.startup import Wanted, of_nodes, prepared
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
-from cluster.starting import Wanted, of_nodes, prepared
-from cluster.supervisor import Supervisor
-from cluster.system import GRPC, TCP
+from cluster.node.event_log import Entry, merged
+from cluster.node.system import GRPC, TCP
 from sim.core.model import RECEIVE, SEND
 
 NODES = (2, 4, 8, 16)

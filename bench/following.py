@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.chaos import chaos
-from cluster.starting import Wanted, of_nodes
+from cluster.control.chaos import chaos
+from cluster.control.startup import Wanted, of_nodes
 from pipeline.spark import spark_session
 from pipeline.streaming.following import InBackground
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cluster.chaos import SNAPSHOTS_PER_SECOND, chaos
 from cluster.client import TOKEN, USUAL_URL, Client
-from cluster.event_table import write_table
+from cluster.control.chaos import SNAPSHOTS_PER_SECOND, chaos
+from cluster.control.startup import PORT, QUEUE, Wanted, delays, of_nodes, seconds, up
 from cluster.model import FAULT_KINDS, SNAPSHOT_TYPES, Status
-from cluster.retold import check, retold
-from cluster.starting import PORT, QUEUE, Wanted, delays, of_nodes, seconds, up
-from cluster.system import TCP, TRANSPORTS, Patience
+from cluster.node.system import TCP, TRANSPORTS, Patience
+from cluster.replay.event_table import write_table
+from cluster.replay.scenario import check, retold
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError, nearest
 from sim.core.workload import WORKLOADS

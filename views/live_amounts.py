@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from cluster.holdings import Amount, Holdings
-from cluster.stretch import Stretch
+from cluster.replay.holdings import Amount, Holdings
+from cluster.replay.segment import Stretch
 from sim.explain.verdicts import sum_words
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cluster.holdings import Holdings
+from cluster.replay.holdings import Holdings
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS
 from sim.core.workload import WORKLOADS

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
-from cluster.following import Follower
-from cluster.stretch import Stretch, stretch
+from cluster.replay.following import Follower
+from cluster.replay.segment import Stretch, stretch
 from diagrams.arrangement import Arrangement
 from diagrams.live_signs import live_signs
 from diagrams.scene import Scene, compose

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cluster.following import Follower
-from cluster.stretch import stretch
+from cluster.replay.following import Follower
+from cluster.replay.segment import stretch
 from sim.core.errors import InputError
 from sim.core.model import COMMITTED, DECISION, RECORD, SNAPSHOT_COMPLETE
 from sim.explain.words import Words, sequence

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow
 
-from cluster.following import Follower
-from cluster.stretch import MOST_LINES, Stretch, stretch
+from cluster.replay.following import Follower
+from cluster.replay.segment import MOST_LINES, Stretch, stretch
 from pipeline.store.data_root import free_name, new_folder_path
 from pipeline.store.folder import Store
 from pipeline.store.manifest import TRACE

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cluster.api.problems import LATER, MEDIA_TYPE, RETRY_AFTER, problem_body
-from cluster.descriptors import AT_ONCE, QUEUE
+from cluster.wire.descriptors import AT_ONCE, QUEUE
 
 
 class Limits(NamedTuple):

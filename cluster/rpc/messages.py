@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cluster.codec import BadValue, Codec
-from cluster.frames import AGAIN, BYE, DATA, DO, HELLO, SAY, TAKEN, WELCOME, BadFrame, checked
 from cluster.rpc import snapshot_pb2 as pb
+from cluster.wire.codec import BadValue, Codec
+from cluster.wire.frames import AGAIN, BYE, DATA, DO, HELLO, SAY, TAKEN, WELCOME, BadFrame, checked
 from sim.core.model import APP, CONTROL, MARKER
 
 _KIND_OF = {APP: pb.APP, MARKER: pb.MARKER, CONTROL: pb.CONTROL}

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cluster.codec import BadValue, Codec, checked_message
-from cluster.frames import MOST_BYTES
 from cluster.rpc import snapshot_pb2 as pb
-from cluster.vault import NAME
+from cluster.store.checkpoints import NAME
+from cluster.wire.codec import BadValue, Codec, checked_message
+from cluster.wire.frames import MOST_BYTES
 from sim.core.errors import brief, nearest
 from sim.core.log import to_json
 from sim.core.model import APP, Channel, LocalSnapshot, Message

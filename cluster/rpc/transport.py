@@ -17,11 +17,22 @@ from typing import Any, NamedTuple
 import grpc
 from grpc import aio
 
-from cluster.codec import BadValue, Codec
-from cluster.frames import BYE, DATA, HELLO, HELLO_SECONDS, MOST_BYTES, MOST_STRANGERS, Accept, BadFrame, OnCall, served
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.messages import STAMP, frame_of, message_of
 from cluster.rpc.parts import Parts, calls, no_id, no_node
+from cluster.wire.codec import BadValue, Codec
+from cluster.wire.frames import (
+    BYE,
+    DATA,
+    HELLO,
+    HELLO_SECONDS,
+    MOST_BYTES,
+    MOST_STRANGERS,
+    Accept,
+    BadFrame,
+    OnCall,
+    served,
+)
 from sim.core.model import Channel
 from sim.services.uploads import Part
 
@@ -60,7 +71,7 @@ class Packed(NamedTuple):
 
 
 class Grpc:
-    """The transport (cluster.frames.Transport)."""
+    """The transport (cluster.wire.frames.Transport)."""
 
     def __init__(self, codec: Codec, names: Sequence[str], nodes: Sequence[str], channels: Iterable[Channel]) -> None:
         """`names` are those of the processes and services, by number; `nodes` of the processes alone, and `channels`
@@ -134,7 +145,7 @@ def _hang_up(channel: aio.Channel) -> None:
 
 
 class GrpcListener:
-    """A listener (cluster.frames.Listener)."""
+    """A listener (cluster.wire.frames.Listener)."""
 
     def __init__(self, server: aio.Server, port: int, connections: set[GrpcConnection]) -> None:
         """`connections` are those that have come in and not ended."""
@@ -148,7 +159,7 @@ class GrpcListener:
 
 
 class GrpcConnection:
-    """One end of a stream (cluster.frames.Connection)."""
+    """One end of a stream (cluster.wire.frames.Connection)."""
 
     def __init__(
         self, transport: Grpc, read: Callable[[], Awaitable[Any]], write: Callable[[bytes], Awaitable[None]],

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cluster.control.startup import Wanted, of_nodes, prepared
+from cluster.control.supervisor import Supervisor
 from cluster.model import NodeStatus, Snapshot, Wish
-from cluster.retold import retold, table
-from cluster.starting import Wanted, of_nodes, prepared
-from cluster.supervisor import Supervisor
+from cluster.replay.scenario import retold, table
 from sim.core.model import Event
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run

@@ -77,7 +77,7 @@ def none_is_left(pids: list[int]) -> None:
 def nodes_of(process: subprocess.Popen[str]) -> list[int]:
     """The processes of the nodes that `process` has started."""
     children = map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
-    return [pid for pid in children if is_alive(pid) and b"cluster.node" in _line_of(pid)]
+    return [pid for pid in children if is_alive(pid) and b"cluster.node.process" in _line_of(pid)]
 
 
 def ports_of(pid: int) -> set[int]:

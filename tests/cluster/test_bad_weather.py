@@ -11,14 +11,14 @@ from typing import Any, cast
 
 import pytest
 
-from cluster.event_log import Entry, EventLog, severed_in
+from cluster.control.snapshot_store import Store
+from cluster.control.startup import Wanted, of_nodes, prepared
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Problem
-from cluster.retold import retold, table
-from cluster.starting import Wanted, of_nodes, prepared
-from cluster.store import Store
-from cluster.supervisor import Supervisor
-from cluster.system import System, live
-from cluster.vault import Vault
+from cluster.node.event_log import Entry, EventLog, severed_in
+from cluster.node.system import System, live
+from cluster.replay.scenario import retold, table
+from cluster.store.checkpoints import Vault
 from sim.core.model import LocalSnapshot
 from sim.run.execution import run
 from sim.services.uploads import Part

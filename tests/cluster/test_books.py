@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from cluster.books import Books, ChannelBooks, books
+from cluster.replay.audit import Books, ChannelBooks, books
 from sim.core.model import PUT_BACK, RECEIVE, RECORD, RECORDED, SEND, Event
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario

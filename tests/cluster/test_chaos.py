@@ -15,12 +15,12 @@ import pytest
 
 from cluster import commands
 from cluster.__main__ import main
-from cluster.books import Books, ChannelBooks, SnapshotBooks
-from cluster.chaos import SNAPSHOTS_PER_SECOND, Report, chaos, plan
+from cluster.control.chaos import SNAPSHOTS_PER_SECOND, Report, chaos, plan
+from cluster.control.startup import Wanted, of_nodes
 from cluster.model import FAULT_KINDS
-from cluster.retold import retold, table
-from cluster.starting import Wanted, of_nodes
-from cluster.system import TRANSPORTS
+from cluster.node.system import TRANSPORTS
+from cluster.replay.audit import Books, ChannelBooks, SnapshotBooks
+from cluster.replay.scenario import retold, table
 from pipeline.__main__ import main as pipeline
 from pipeline.spark import spark_session
 from sim.core.errors import InputError
@@ -95,7 +95,7 @@ def test_the_books_are_exact_and_no_node_remains(run_of: Ran) -> None:
         except OSError:
             continue  # it has ended meanwhile
         assert own not in command
-        assert not (b"cluster.node" in command and parent == os.getpid())
+        assert not (b"cluster.node.process" in command and parent == os.getpid())
 
 
 @pytest.mark.slow

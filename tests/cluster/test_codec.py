@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.codec import MOST_NESTED, BadValue, Codec
-from cluster.system import System, live
+from cluster.node.system import System, live
+from cluster.wire.codec import MOST_NESTED, BadValue, Codec
 from sim.core.errors import InputError
 from sim.core.model import LocalSnapshot, Message
 from sim.document import library

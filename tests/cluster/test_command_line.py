@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from cluster import starting
 from cluster.__main__ import main
 from cluster.commands import PARSERS, wanted_of
-from cluster.folder import locked
+from cluster.control import startup as starting
+from cluster.control.startup import QUEUE, UNIT, Wanted, of_nodes, prepared
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
-from cluster.starting import QUEUE, UNIT, Wanted, of_nodes, prepared
-from cluster.supervisor import Supervisor
-from cluster.system import GRPC, live
+from cluster.node.folder import locked
+from cluster.node.system import GRPC, live
 from sim.__main__ import main as sim
 from sim.core.errors import InputError
 from sim.core.model import RECEIVE

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from cluster import descriptors
 from cluster.api.app import create_app
 from cluster.api.connections import Limits
 from cluster.client import Client
 from cluster.model import Status
+from cluster.wire import descriptors
 from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.cluster.fake_controller import FakeController
@@ -221,7 +221,9 @@ def test_clients_leave_descriptors_to_the_cluster(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 def test_the_soft_limit_becomes_the_hard_one() -> None:
-    code = "import resource as r, cluster.descriptors as own; own.raise_limit(); print(*r.getrlimit(r.RLIMIT_NOFILE))"
+    code = (
+        "import resource as r, cluster.wire.descriptors as own; own.raise_limit(); print(*r.getrlimit(r.RLIMIT_NOFILE))"
+    )
     line = ["sh", "-c", 'ulimit -S -n 100; ulimit -H -n 300; exec "$@"', "sh", sys.executable, "-c", code]
     assert subprocess.run(line, capture_output=True, check=True, text=True, cwd=ROOT).stdout == "300 300\n"
 

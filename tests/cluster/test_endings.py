@@ -76,7 +76,7 @@ def test_a_node_that_ends_while_it_starts_ends_the_cluster_with_a_sentence(clust
 
 def test_a_node_that_hears_nothing_of_its_controller_ends_at_once() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "cluster.node"], stdin=subprocess.DEVNULL, capture_output=True, timeout=budget_s(),
-        check=True,
+        [sys.executable, "-m", "cluster.node.process"], stdin=subprocess.DEVNULL, capture_output=True,
+        timeout=budget_s(), check=True,
     )  # fmt: skip
     assert done.stderr == b""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster import event_log
-from cluster.event_log import Entry, EventLog, last_entry, last_epoch, merged, read_log
+from cluster.node import event_log
+from cluster.node.event_log import Entry, EventLog, last_entry, last_epoch, merged, read_log
 
 
 def entry(clock: int, actor: int = 0, text: str = "") -> Entry:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.event_log import Entry, EventLog, merged
-from cluster.following import Follower
-from cluster.system import System, live
+from cluster.node.event_log import Entry, EventLog, merged
+from cluster.node.system import System, live
+from cluster.replay.following import Follower
 from tests.cluster.live import bank
 
 UNIT = 0.01

@@ -13,8 +13,12 @@ from typing import Any
 import msgpack
 import pytest
 
-from cluster import frames, tcp
-from cluster.frames import (
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
+from cluster.model import Status
+from cluster.node.links import data_frame, message_of
+from cluster.wire import frames, tcp
+from cluster.wire.frames import (
     AGAIN,
     BYE,
     DATA,
@@ -29,11 +33,7 @@ from cluster.frames import (
     BadFrame,
     checked,
 )
-from cluster.links import data_frame, message_of
-from cluster.model import Status
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
-from cluster.tcp import Tcp
+from cluster.wire.tcp import Tcp
 from tests.cases import check_each
 from tests.cluster.live import bank, live, taken, told_again
 from tests.cluster.wire import TOKEN, End, Raw, marker, message, system_of

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cluster.following import Follower
-from cluster.holdings import Ledger
+from cluster.control.startup import Wanted, of_nodes
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
-from cluster.starting import Wanted, of_nodes
-from cluster.supervisor import Supervisor
+from cluster.replay.following import Follower
+from cluster.replay.holdings import Ledger
 from sim.core.model import CRASH, RECORD
 from sim.document.scenario import Scenario
 from tests.cluster.live import all_running, bank, live, taken
@@ -68,9 +68,9 @@ def test_at_every_moment_all_that_there_was_is_there(follower: Follower) -> None
 
 
 def test_kept_moments_change_nothing(follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cluster.holdings.FIRST_GAP", 7)
-    monkeypatch.setattr("cluster.holdings.MOST_KEPT", 9)
-    monkeypatch.setattr("cluster.holdings.BLOCK", 3)
+    monkeypatch.setattr("cluster.replay.holdings.FIRST_GAP", 7)
+    monkeypatch.setattr("cluster.replay.holdings.MOST_KEPT", 9)
+    monkeypatch.setattr("cluster.replay.holdings.BLOCK", 3)
     other = Ledger(follower.system, follower.logs)
     for at in moments(follower):
         mine, its = other.at(at), follower.ledger.at(at)

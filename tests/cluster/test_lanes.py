@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.lanes import Lane
-from cluster.starting import of_nodes
-from cluster.system import System, live
+from cluster.control.startup import of_nodes
+from cluster.node.lanes import Lane
+from cluster.node.system import System, live
 from sim.algorithms.unaligned_barriers import AHEAD
 from sim.core.model import APP, MARKER, Channel, Deliver, Life, Message
 from tests.tools import examples

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from cluster import links
-from cluster.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME
-from cluster.links import WINDOW, Link, Source, data_frame
-from cluster.system import TRANSPORTS, System
-from cluster.tcp import Tcp, TcpConnection
+from cluster.node import links
+from cluster.node.links import WINDOW, Link, Source, data_frame
+from cluster.node.system import TRANSPORTS, System
+from cluster.wire.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME
+from cluster.wire.tcp import Tcp, TcpConnection
 from sim.algorithms.unaligned_barriers import AHEAD
 from tests.cluster.wire import TOKEN, End, Proxy, carried_out, link_to, marker, message, system_of
 from tests.tools import thinned

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cluster import store
 from cluster.client import Client
-from cluster.holder import Holder
+from cluster.control import snapshot_store as store
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Problem, Snapshot, Status, Unavailable, Wish
-from cluster.registry import Registry
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
+from cluster.store.holder import Holder
+from cluster.store.registry import Registry
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from tests.cluster.live import all_running, bank, live, taken

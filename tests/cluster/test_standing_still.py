@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cluster.links import WINDOW
+from cluster.control.startup import Wanted, of_nodes
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status, Wish
-from cluster.starting import Wanted, of_nodes
-from cluster.supervisor import Supervisor
+from cluster.node.links import WINDOW
 from sim.document import library
 from tests.cluster.live import bank, live, taken, told_again
 from tests.waiting import comes

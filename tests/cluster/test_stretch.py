@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster.following import Follower
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
-from cluster.retold import table
-from cluster.starting import Wanted
-from cluster.stretch import MOST_MESSAGES, stretch
-from cluster.supervisor import Supervisor
+from cluster.replay.following import Follower
+from cluster.replay.scenario import table
+from cluster.replay.segment import MOST_MESSAGES, stretch
 from diagrams.scene import compose
 from diagrams.spacetime import figure
 from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RECOVERY, RESTORE, SEND, Event
@@ -116,7 +116,7 @@ def test_any_stretch_can_be_drawn_and_each_receipt_has_its_send(follower: Follow
 def test_of_many_messages_a_share_is_drawn_with_all_that_snapshots_have_recorded(
     follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cluster.stretch.MOST_MESSAGES", 10)
+    monkeypatch.setattr("cluster.replay.segment.MOST_MESSAGES", 10)
     own = stretch(follower, 0.0, follower.now, with_services=False)
     whole = stretch(follower, 0.0, follower.now, with_services=False, whole=True)
     assert own.every > 1

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from cluster.control.startup import Wanted, of_nodes, prepared
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Problem, Status, Wish
-from cluster.starting import Wanted, of_nodes, prepared
-from cluster.supervisor import Supervisor
-from cluster.system import MOST_WAITING, Patience
-from cluster.vault import Unavailable
+from cluster.node.system import MOST_WAITING, Patience
+from cluster.store.checkpoints import Unavailable
 from sim.core.errors import InputError
 from sim.core.model import FROZEN, THAWED
 from sim.document import library

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster.starting import of_nodes
-from cluster.system import System
+from cluster.control.startup import of_nodes
+from cluster.node.system import System
 
 
 def test_the_coordinators_times_are_told_in_seconds() -> None:

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from cluster.books import books
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status, Wish
-from cluster.registry import Registry
-from cluster.retold import NotToldAgain, retold
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
-from cluster.system import GRPC, TCP
-from cluster.system import live as as_live
+from cluster.node.system import GRPC, TCP
+from cluster.node.system import live as as_live
+from cluster.replay.audit import books
+from cluster.replay.scenario import NotToldAgain, retold
+from cluster.store.registry import Registry
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.log import to_json

@@ -7,11 +7,11 @@ import random
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from cluster.frames import Connection, Door, Listener
-from cluster.links import Address, Link, Receiver
-from cluster.starting import of_nodes
-from cluster.system import TCP, System, live
-from cluster.tcp import Tcp, TcpConnection
+from cluster.control.startup import of_nodes
+from cluster.node.links import Address, Link, Receiver
+from cluster.node.system import TCP, System, live
+from cluster.wire.frames import Connection, Door, Listener
+from cluster.wire.tcp import Tcp, TcpConnection
 from sim.core.model import APP, MARKER, Message
 from tests import waiting
 from tests.waiting import budget_s

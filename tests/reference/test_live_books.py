@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
 from tests.cluster.live import all_running, bank, live, started, taken
 from tests.reference import live_books as live_books_module
 from tests.reference import live_lines

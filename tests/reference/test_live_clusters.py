@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from cluster.books import books
-from cluster.event_table import cut_columns
-from cluster.following import Follower
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import NodeStatus, Snapshot, Status
-from cluster.registry import Registry
-from cluster.retold import NotToldAgain, table
-from cluster.starting import Wanted
-from cluster.stretch import stretch
-from cluster.supervisor import Supervisor
-from cluster.system import live as as_live
+from cluster.node.system import live as as_live
+from cluster.replay.audit import books
+from cluster.replay.event_table import cut_columns
+from cluster.replay.following import Follower
+from cluster.replay.scenario import NotToldAgain, table
+from cluster.replay.segment import stretch
+from cluster.store.registry import Registry
 from sim.core.errors import InputError
 from sim.core.log import to_json
 from sim.core.model import COMMITTED, Event

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cluster.following import Follower
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
+from cluster.replay.following import Follower
 from tests.cluster.live import all_running, bank, live, taken
 from tests.waiting import comes
 from views.live_asked import Asked

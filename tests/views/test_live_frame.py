@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cluster.following import Follower
-from cluster.stretch import stretch
+from cluster.replay.following import Follower
+from cluster.replay.segment import stretch
 from sim.core.model import FROZEN
 from tests.views.conftest import StillRun
 from tests.waiting import until

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from cluster.following import Follower
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status, Wish
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
+from cluster.replay.following import Follower
 from sim.core.errors import InputError
 from tests.cluster.live import bank, live, taken
 from tests.waiting import comes

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from cluster.stretch import stretch
+from cluster.replay.segment import stretch
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, COMMITTED, RECOVERY
@@ -125,7 +125,7 @@ def test_too_much_is_refused_in_a_sentence(still_run, monkeypatch):
     monkeypatch.setattr("views.live_stretch.MOST_EVENTS", 5)
     with pytest.raises(InputError, match="more than Explore shows of a stretch; show fewer seconds"):
         scenario_of(still_run, 0.0, still_run.now)
-    monkeypatch.setattr("cluster.stretch.MOST_LINES", 5)
+    monkeypatch.setattr("cluster.replay.segment.MOST_LINES", 5)
     with pytest.raises(InputError, match="show fewer seconds"):
         scenario_of(still_run, 0.0, still_run.now)
 

@@ -25,7 +25,7 @@ ERRORS = {REFUSE: errno.EIO, FULL: errno.ENOSPC}
 
 def hinder_storage(gates: Gates) -> None:
     """A folder behaves as its gate says; a manifest is written when the gate for it says so, wherever it goes."""
-    from cluster import places
+    from cluster.store import places
 
     def hindered(own: Callable[..., Any], is_folder: bool) -> Callable[..., Any]:
         def act(self: Any, name: str, *others: Any) -> Any:
@@ -68,7 +68,7 @@ def hinder_registry(gates: Gates) -> None:
 
 def hinder_network(gates: Gates) -> None:
     """What the nodes ENDS send to each other goes over a cable that behaves as its gate says."""
-    from cluster.members import Member
+    from cluster.control.members import Member
 
     tell = Member.tell
 

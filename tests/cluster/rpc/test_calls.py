@@ -14,17 +14,17 @@ import grpc
 import pytest
 from grpc import aio
 
-from cluster.codec import BadValue
-from cluster.frames import DATA, HELLO, MOST_BYTES, WELCOME, BadFrame
-from cluster.links import data_frame
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Status
+from cluster.node.links import data_frame
+from cluster.node.system import GRPC
 from cluster.rpc import parts, transport
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.parts import CHUNK, MOST_PARTS, Parts, calls
 from cluster.rpc.transport import Grpc, GrpcConnection
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
-from cluster.system import GRPC
+from cluster.wire.codec import BadValue
+from cluster.wire.frames import DATA, HELLO, MOST_BYTES, WELCOME, BadFrame
 from sim.core.model import CONTROL, LocalSnapshot, Message
 from sim.services.uploads import Part
 from tests.cases import check_each

@@ -12,11 +12,11 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from grpc import aio
 
-from cluster.frames import HELLO
-from cluster.links import data_frame
+from cluster.node.links import data_frame
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.messages import message_of
 from cluster.rpc.parts import calls
+from cluster.wire.frames import HELLO
 from sim.core.model import CONTROL, Message
 from tests.cluster.rpc.test_calls import PACK, SERVICE, SYSTEM, called, part
 from tests.cluster.wire import LISTENERS, TOKEN, End, carried_out

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Status, Wish
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
-from cluster.system import GRPC
+from cluster.node.system import GRPC
 from sim.core.model import RECORDED
 from sim.document.files import read_toml
 from tests.cluster.live import live, taken, told_again

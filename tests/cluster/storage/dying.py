@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cluster import places
-from cluster.registry import Registry
+from cluster.store import places
+from cluster.store.registry import Registry
 
 OPERATIONS = ("mkdir", "open", "write", "fsync", "replace", "unlink", "rmdir")
 CHANGES = ("put", "add_epoch")

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from cluster.model import Unavailable
-from cluster.registry import Registry
+from cluster.store.registry import Registry
 
 
 class SlowRegistry(Registry):

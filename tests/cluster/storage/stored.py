@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from cluster.manifest import Manifest, PartEntry
 from cluster.model import FULL, INCREMENTAL, Epoch, Snapshot, Status
-from cluster.registry import Registry
-from cluster.vault import Vault
+from cluster.store.checkpoints import Vault
+from cluster.store.manifest import Manifest, PartEntry
+from cluster.store.registry import Registry
 
 CLUSTER = "cluster-1"
 START = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)

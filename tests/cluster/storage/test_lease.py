@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.holder import Holder
-from cluster.lease import take
-from cluster.registry import Cluster, Registry
+from cluster.store.holder import Holder
+from cluster.store.lease import take
+from cluster.store.registry import Cluster, Registry
 from sim.core.errors import InputError
 from tests.cluster.storage.conftest import IN_POSTGRESQL_TOO
 from tests.cluster.storage.stored import START, row

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.chains import chain_of, needed_by
-from cluster.folder import LOCK, locked
-from cluster.holder import Holder
-from cluster.manifest import PartEntry
+from cluster.control.reconciliation import ENDED, reconcile
 from cluster.model import Status
-from cluster.reconciling import ENDED, reconcile
-from cluster.registry import Registry
-from cluster.vault import Damaged, Vault
+from cluster.node.folder import LOCK, locked
+from cluster.store.chains import chain_of, needed_by
+from cluster.store.checkpoints import Damaged, Vault
+from cluster.store.holder import Holder
+from cluster.store.manifest import PartEntry
+from cluster.store.registry import Registry
 from sim.core.errors import InputError
 from tests.cluster.storage.dying import killed_after
 from tests.cluster.storage.stored import CLUSTER, NODES, begin, content, manifest, row, store, take, unkeep

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from cluster.model import INCREMENTAL, Answer, Epoch, Kept, Problem, Status
-from cluster.registry import Cluster, Registry
+from cluster.store.registry import Cluster, Registry
 from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.cluster.postgres import Server
@@ -261,7 +261,7 @@ def test_times_come_back_in_utc(registry: Registry) -> None:
 def test_any_time_comes_back_as_the_same_moment(time: datetime) -> None:
     from sqlalchemy.dialects import sqlite
 
-    from cluster.tables import Time
+    from cluster.store.schema import Time
 
     kind, dialect = Time(), sqlite.dialect()  # type: ignore[no-untyped-call]
     back = kind.process_result_value(kind.process_bind_param(time, dialect), dialect)

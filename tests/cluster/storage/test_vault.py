@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster import places
-from cluster.manifest import Manifest, PartEntry, decoded, encoded
 from cluster.model import Problem
-from cluster.vault import Damaged, Unavailable, Vault
+from cluster.store import places
+from cluster.store.checkpoints import Damaged, Unavailable, Vault
+from cluster.store.manifest import Manifest, PartEntry, decoded, encoded
 from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.cluster.storage.conftest import ON_S3_TOO

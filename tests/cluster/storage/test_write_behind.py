@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster import write_behind, writer
-from cluster.holder import Holder
-from cluster.lease import take
 from cluster.model import Answer, Epoch, Kept, Problem, Snapshot, Status, Superseded, Unavailable
-from cluster.registry import Registry
-from cluster.write_behind import BLOCK, WriteBehind
+from cluster.store import write_behind, writer
+from cluster.store.holder import Holder
+from cluster.store.lease import take
+from cluster.store.registry import Registry
+from cluster.store.write_behind import BLOCK, WriteBehind
 from tests.cluster.storage.conftest import IN_POSTGRESQL_TOO
 from tests.cluster.storage.slow_registry import SlowRegistry
 from tests.cluster.storage.stored import START, row

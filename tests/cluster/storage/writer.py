@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from cluster.folder import locked
-from cluster.registry import Registry
-from cluster.vault import Vault
+from cluster.node.folder import locked
+from cluster.store.checkpoints import Vault
+from cluster.store.registry import Registry
 from tests.cluster.storage.stored import CLUSTER, begin, take, unkeep
 
 CHAIN, MOST = 3, 9  # snapshots that are built on one another, and those that are kept

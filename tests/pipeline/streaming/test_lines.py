@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.event_log import Entry, EventLog
+from cluster.node.event_log import Entry, EventLog
 from pipeline.logs import growing
 from pipeline.logs.growing import whole_until
 from pipeline.streaming import following, source

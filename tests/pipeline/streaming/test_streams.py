@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cluster.control.startup import Wanted
+from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
-from cluster.starting import Wanted
-from cluster.supervisor import Supervisor
 from pipeline import jobs
 from pipeline.__main__ import main
 from pipeline.spark.background import in_background

@@ -1,0 +1,1 @@
+"""The controller: starts nodes, runs services, notices failures, and recovers."""

@@ -1,0 +1,352 @@
+"""The registry of a cluster: its snapshots and epochs, in SQLite, or in PostgreSQL.
+
+Every change is one transaction, and lasts when the method returns (SQLite: write-ahead log, synced at each commit).
+All of this blocks, each transaction for a few seconds at most. A running controller has it through WriteBehind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, ColumnElement, Connection, Row, delete, insert, make_url, or_, select, update
+from sqlalchemy.exc import ArgumentError, IntegrityError
+
+from cluster.model import Answer, Epoch, Kept, Problem, Snapshot, Status, Superseded
+from cluster.store.checkpoints import NAME
+from cluster.store.database import asking, open_database, shown
+from cluster.store.holder import Holder, Lease
+from cluster.store.schema import CLUSTER, COMMITTED, COUNTERS, EPOCHS, KEYS, LEASE, NUMBER, SEQUENCE, SNAPSHOTS
+from sim.core.errors import InputError
+
+FILE = "registry.sqlite"
+KEPT_KEYS = timedelta(hours=24)  # as long as an idempotency key is remembered
+_NUMBERED = re.compile(r"snap-([0-9]{1,15})-[a-z]+")
+_FIELDS = tuple(SNAPSHOTS.c[field.name] for field in fields(Snapshot))
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Whose registry it is. `scenario` names or fingerprints what the cluster runs."""
+
+    id: str
+    scenario: str
+    created_at: datetime
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Registry:
+    """The tables at a URL, such as sqlite:///folder/registry.sqlite or postgresql://user@host/database."""
+
+    def __init__(self, url: str | URL, clock: Callable[[], datetime] = _now) -> None:
+        """Opens a registry; makes one in a file that is not there, or in an empty database.
+
+        Raises InputError, and changes nothing, for what is no registry, for one of a newer version, and for one that
+        cannot be reached.
+        """
+        try:
+            address = make_url(url)
+        except ArgumentError:
+            raise InputError("the registry has no usable URL; write it as postgresql://user@host/database") from None
+        self.where = shown(address)
+        self._engine = open_database(address)
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._open: Connection | None = None  # of the transaction that the thread with the lock is in
+        self._fence: int | None = None  # the number of the lease that every change carries
+
+    @classmethod
+    def open_folder(cls, folder: Path) -> Registry:
+        """The registry in a cluster's folder."""
+        return cls(URL.create("sqlite", database=str(folder / FILE)))
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+    # ------------------------------------------------------------------ the cluster
+
+    def cluster(self) -> Cluster | None:
+        """Whose registry it is; None for a new one."""
+        with self._reading() as connection:
+            row = connection.execute(select(CLUSTER.c.id, CLUSTER.c.scenario, CLUSTER.c.created_at)).first()
+        return None if row is None else Cluster(*row)
+
+    def establish(self, cluster: Cluster) -> None:
+        """Says whose registry it is, once for all. Raises ValueError if that has been said."""
+        try:
+            with self._changing() as connection:
+                connection.execute(insert(CLUSTER).values(row=1, **asdict(cluster)))
+        except IntegrityError:
+            raise ValueError("the registry belongs to a cluster already") from None
+
+    # ------------------------------------------------------------------ which controller has it (store/lease.py)
+
+    def lease(self) -> Lease | None:
+        """The lease, also one that was given back; None: nobody ever had one."""
+        with self._reading() as connection:
+            row = connection.execute(select(LEASE)).mappings().first()
+        if row is None:
+            return None
+        holder = Holder(**{field.name: row[field.name] for field in fields(Holder)})
+        return Lease(row["number"], row["renewals"], row["is_held"], holder, row["epochs"], row["reconciled"])
+
+    def take_lease(self, holder: Holder, before: Lease | None) -> bool:
+        """Makes every change from now on that of `holder`. False, if the lease is not as it was `before`."""
+        number = 1 if before is None else before.number + 1
+        values = {**asdict(holder), "number": number, "renewals": 0, "is_held": True}
+        try:
+            with self._changing() as connection:
+                if before is None:
+                    connection.execute(insert(LEASE).values(row=1, epochs=0, reconciled=0, **values))
+                    is_taken = True
+                else:
+                    same = LEASE.c.number == before.number, LEASE.c.renewals == before.renewals
+                    is_taken = connection.execute(update(LEASE).where(*same).values(**values)).rowcount == 1
+        except IntegrityError:
+            return False
+        if is_taken:
+            self._fence = number
+        return is_taken
+
+    def renew_lease(self, epochs: int | None = None) -> None:
+        """Says that the controller is there, and may begin epochs up to `epochs` (None: as before)."""
+        more = {} if epochs is None else {"epochs": epochs}
+        with self._changing() as connection:
+            connection.execute(update(LEASE).values(renewals=LEASE.c.renewals + 1, **more))
+
+    def release_lease(self) -> None:
+        """Gives the lease back: all that the controller did is written. Raises Superseded."""
+        with self._changing() as connection:
+            connection.execute(update(LEASE).values(is_held=False))
+
+    def note_reconciled(self) -> None:
+        """The controller has compared the registry with the storage: what is new there is its own."""
+        with self._changing() as connection:
+            connection.execute(update(LEASE).values(reconciled=LEASE.c.number))
+
+    @property
+    def fence(self) -> int:
+        """The number of the lease that this controller has (0: none)."""
+        return self._fence or 0
+
+    # ------------------------------------------------------------------ snapshots
+
+    def reserve(self, count: int) -> range:
+        """Numbers of snapshots that were never given before, and are given to nobody else."""
+        with self._changing() as connection:
+            change = update(COUNTERS).where(COUNTERS.c.name == NUMBER).values(value=COUNTERS.c.value + count)
+            last = int(connection.execute(change.returning(COUNTERS.c.value)).scalar_one())
+        return range(last - count + 1, last + 1)
+
+    def give_back(self, numbers: range) -> None:
+        """Numbers that were reserved and not used are free again, if they are the last ones."""
+        own = COUNTERS.c.name == NUMBER, COUNTERS.c.value == numbers.stop - 1
+        with self._changing() as connection:
+            connection.execute(update(COUNTERS).where(*own).values(value=numbers.start - 1))
+
+    def put(self, snapshot: Snapshot) -> None:
+        """Adds a snapshot, or replaces the one with its id. Its epoch has been added before.
+
+        Raises ValueError for a snapshot that is kept and not COMPLETED.
+        """
+        if snapshot.is_kept and snapshot.status is not Status.COMPLETED:
+            raise ValueError(f"{snapshot.id} is kept, and {snapshot.status}")
+        values = {**asdict(snapshot), "status": snapshot.status.value}
+        own = SNAPSHOTS.c.id == snapshot.id
+        with self._changing() as connection:
+            old = connection.execute(select(SNAPSHOTS.c.committed).where(own)).first()
+            committed = old.committed if old else None
+            if committed is None and snapshot.status is Status.COMPLETED:
+                committed = _next(connection, COMMITTED)
+            if old:
+                connection.execute(update(SNAPSHOTS).where(own).values(**values, committed=committed))
+            else:
+                sequence = _next(connection, SEQUENCE)
+                connection.execute(insert(SNAPSHOTS).values(**values, sequence=sequence, committed=committed))
+                _give_away(connection, snapshot.id)
+
+    def snapshot(self, snapshot: str) -> Snapshot | None:
+        """One snapshot; None if there is none of that id."""
+        found = self._snapshots(SNAPSHOTS.c.id == snapshot) if NAME.fullmatch(snapshot) else []
+        return found[0] if found else None
+
+    def page(
+        self, status: Status | None, limit: int, before: str | None = None, also: Collection[str] = ()
+    ) -> Sequence[Snapshot]:
+        """At most `limit` snapshots, those added last first: all, or those of a status, and those called as in `also`.
+
+        Only those that were added before the one called `before`. Raises Problem 404 if there is none.
+        """
+        conditions = [] if status is None else [or_(SNAPSHOTS.c.status == status, SNAPSHOTS.c.id.in_(also))]
+        if before is not None:
+            if self.snapshot(before) is None:
+                raise Problem(404, "there is no such snapshot to list those before it; name the last one of a page")
+            reached = select(SNAPSHOTS.c.sequence).where(SNAPSHOTS.c.id == before).scalar_subquery()
+            conditions.append(SNAPSHOTS.c.sequence < reached)
+        return self._snapshots(*conditions, limit=limit)
+
+    def running(self) -> Sequence[Snapshot]:
+        """Those that have not ended, the newest first."""
+        return self._snapshots(SNAPSHOTS.c.status.in_([status for status in Status if not status.is_final]))
+
+    def kept(self) -> Sequence[Snapshot]:
+        """Those that the system can go back to, the one committed last first."""
+        return self._snapshots(SNAPSHOTS.c.is_kept, order=SNAPSHOTS.c.committed)
+
+    def last_completed(self, epoch: int | None = None) -> Snapshot | None:
+        """The one committed last among those kept, of all or of an epoch; None if there is none."""
+        conditions = [SNAPSHOTS.c.is_kept] + ([] if epoch is None else [SNAPSHOTS.c.epoch == epoch])
+        found = self._snapshots(*conditions, limit=1, order=SNAPSHOTS.c.committed)
+        return found[0] if found else None
+
+    def _snapshots(
+        self,
+        *conditions: ColumnElement[bool],
+        limit: int | None = None,
+        order: ColumnElement[int] = SNAPSHOTS.c.sequence,
+    ) -> Sequence[Snapshot]:
+        query = select(*_FIELDS).where(*conditions).order_by(order.desc()).limit(limit)
+        with self._reading() as connection:
+            return [_snapshot(row) for row in connection.execute(query)]
+
+    # ------------------------------------------------------------------ epochs
+
+    def add_epoch(self, epoch: Epoch) -> None:
+        """Adds an epoch; nothing happens if it is there. Its `last` is found by itself: see `epochs`.
+
+        Raises ValueError if another one has its number.
+        """
+        values = {name: value for name, value in asdict(epoch).items() if name != "last"}
+        with self._changing() as connection:
+            query = select(*(EPOCHS.c[name] for name in values)).where(EPOCHS.c.number == epoch.number)
+            known = connection.execute(query).mappings().first()
+            if known is None:
+                connection.execute(insert(EPOCHS).values(values))
+            elif dict(known) != values:
+                raise ValueError(f"there is an epoch {epoch.number} already")
+
+    def epochs(self) -> Sequence[Epoch]:
+        """All epochs, the newest first, each with the snapshot that was committed last in it."""
+        return self._epochs()
+
+    def last_epoch(self) -> Epoch | None:
+        """The newest epoch; None if there is none."""
+        found = self._epochs(limit=1)
+        return found[0] if found else None
+
+    def _epochs(self, limit: int | None = None) -> Sequence[Epoch]:
+        last = (
+            select(SNAPSHOTS.c.id)
+            .where(SNAPSHOTS.c.epoch == EPOCHS.c.number, SNAPSHOTS.c.status == Status.COMPLETED)
+            .order_by(SNAPSHOTS.c.committed.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        columns = (EPOCHS.c.number, EPOCHS.c.began_at, EPOCHS.c.reason, EPOCHS.c.snapshot)
+        with self._reading() as connection:
+            rows = connection.execute(select(*columns, last).order_by(EPOCHS.c.number.desc()).limit(limit))
+            return [Epoch(*row) for row in rows]
+
+    # ------------------------------------------------------------------ idempotency keys
+
+    def find(self, key: str) -> Kept | None:
+        """The answer to the request that had this key in the last 24 hours (None: there was none)."""
+        known = KEYS.c.sha256 == _sha256(key), KEYS.c.created_at > self._clock() - KEPT_KEYS
+        with self._reading() as connection:
+            row = connection.execute(select(KEYS).where(*known)).first()
+        return None if row is None else Kept(row.digest, Answer(row.status, row.body, json.loads(row.headers)))
+
+    def keep(self, key: str, kept: Kept) -> None:
+        """Remember an answer for a day. Raises ValueError if the key has another one."""
+        now, answer = self._clock(), kept.answer
+        values = {
+            "sha256": _sha256(key), "digest": kept.digest, "status": answer.status, "body": answer.body,
+            "headers": json.dumps(dict(answer.headers)), "created_at": now,
+        }  # fmt: skip
+        with self._changing() as connection:
+            connection.execute(delete(KEYS).where(KEYS.c.created_at <= now - KEPT_KEYS))
+            known = connection.execute(select(KEYS).where(KEYS.c.sha256 == values["sha256"])).mappings().first()
+            if known is None:
+                connection.execute(insert(KEYS).values(**values))
+            elif {**known, "created_at": now} != values:
+                raise ValueError("the key has another answer already")
+
+    # ------------------------------------------------------------------ transactions
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All changes of a block are one transaction."""
+        with self._changing():
+            yield
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """Raises Unavailable if the database does not answer in time."""
+        with asking(self.where, self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """A transaction. Threads take turns, so that numbers are given in the order of the commits.
+
+        Raises Unavailable if the database does not answer in time, and Superseded if another controller has it.
+        """
+        with self._lock:
+            if self._open is not None:
+                yield self._open
+                return
+            with asking(self.where, self._engine.execution_options(changes=True)) as connection:
+                self._open = connection
+                try:
+                    with connection.begin():
+                        self._check_fence(connection)
+                        yield connection
+                finally:
+                    self._open = None
+
+    def _check_fence(self, connection: Connection) -> None:
+        """Keeps others from taking the lease until the end of the transaction."""
+        if self._fence is not None:
+            query = select(LEASE.c.number, LEASE.c.host, LEASE.c.pid, LEASE.c.since).with_for_update(read=True)
+            number, host, pid, since = connection.execute(query).one()
+            if number != self._fence:
+                raise Superseded(
+                    f"{self.where}: another controller has the registry (process {pid} on {host}, since "
+                    f"{since:%Y-%m-%d %H:%M:%S} UTC), so this one ends; start one controller only"
+                )
+
+
+def _snapshot(row: Row[Any]) -> Snapshot:
+    found = Snapshot(**row._mapping)
+    return replace(found, status=Status(found.status), nodes=tuple(found.nodes), completed=tuple(found.completed))
+
+
+def _sha256(key: str) -> str:
+    """The key, whatever it is made of, as 64 hexadecimal digits."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _next(connection: Connection, counter: str) -> int:
+    """The next number of a counter."""
+    change = update(COUNTERS).where(COUNTERS.c.name == counter).values(value=COUNTERS.c.value + 1)
+    return int(connection.execute(change.returning(COUNTERS.c.value)).scalar_one())
+
+
+def _give_away(connection: Connection, snapshot: str) -> None:
+    """The number of an id that was given by an earlier registry is not given again."""
+    numbered = _NUMBERED.fullmatch(snapshot)
+    if numbered:
+        own = COUNTERS.c.name == NUMBER, COUNTERS.c.value < int(numbered[1])
+        connection.execute(update(COUNTERS).where(*own).values(value=int(numbered[1])))

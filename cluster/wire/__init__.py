@@ -1,0 +1,1 @@
+"""Values, frames and connections: how processes of the operating system talk."""
