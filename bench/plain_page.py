@@ -11,9 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams.scene import compose
-from diagrams.spacetime import figure
-from diagrams.theme import PALETTES
+from diagrams.figure.spacetime import figure
+from diagrams.scene.composition import compose
+from diagrams.shapes.theme import PALETTES
 from sim.document import library
 from sim.run.execution import run
 

@@ -13,9 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from diagrams import charts
-from diagrams.chart_files import SVG, Chart, chart_file, view_of
-from diagrams.measures import DIMENSIONS, MEASURES, Row
+from diagrams.charts import figures as charts
+from diagrams.charts.files import SVG, Chart, chart_file, view_of
+from diagrams.charts.measures import DIMENSIONS, MEASURES, Row
 from pipeline.ensembles.grid import NONE, Grid
 from pipeline.ensembles.queries import Overview, kept_overview
 from pipeline.ensembles.run import run_ensemble

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from diagrams.export import check_draws_rows, check_meant, exporter, formats, options_of, read_options
-from diagrams.export_options import SHARED, Option
-from diagrams.row import Row, row_of
-from diagrams.scene import compose
-from diagrams.view import View
+from diagrams.scene.composition import compose
+from diagrams.scene.export_options import SHARED, Option
+from diagrams.scene.row import Row, row_of
+from diagrams.scene.view import View
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.command_line import Parser, answer

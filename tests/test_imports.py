@@ -178,7 +178,7 @@ def test_the_entry_page_imports_nothing_of_ours_but_the_pages() -> None:
         ("diagrams", "import streamlit as st"),
         ("diagrams", "from views.component import mount"),
         ("diagrams", "import pipeline.store.schema"),
-        ("pipeline", "from diagrams.scene import Scene"),
+        ("pipeline", "from diagrams.scene.composition import Scene"),
         ("pipeline", "from yaml import safe_load"),
         ("views", "import tests.sim"),
         ("views", "if 1:\n    from pickle import loads"),
@@ -192,9 +192,9 @@ def test_this_test_sees_what_is_forbidden(package: str, source: str) -> None:
     ("package", "source"),
     [
         ("sim", "import json\nimport networkx as nx\nimport tomli_w\nfrom sim import model\nfrom . import engine"),
-        ("diagrams", "import plotly\nfrom sim.run.execution import run\nfrom diagrams.theme import Theme"),
+        ("diagrams", "import plotly\nfrom sim.run.execution import run\nfrom diagrams.shapes.theme import Theme"),
         ("pipeline", "import pyspark\nfrom sim.core.model import EVENT_TYPES"),
-        ("views", "import streamlit\nimport sim.document.files, diagrams.scene, pipeline.store.catalog"),
+        ("views", "import streamlit\nimport sim.document.files, diagrams.scene.composition, pipeline.store.catalog"),
     ],
 )
 def test_and_lets_pass_what_is_not(package: str, source: str) -> None:

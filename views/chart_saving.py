@@ -7,8 +7,8 @@ from functools import partial
 
 import streamlit as st
 
-from diagrams.chart_files import FILES, OPTIONS, Chart, chart_file, check_size, file_name, view_of
-from diagrams.export_options import FONT_SIZE, LEGEND, THEME, WIDTH, Option
+from diagrams.charts.files import FILES, OPTIONS, Chart, chart_file, check_size, file_name, view_of
+from diagrams.scene.export_options import FONT_SIZE, LEGEND, THEME, WIDTH, Option
 from sim.core.errors import InputError
 from views.errors import complain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from diagrams import browser
+from diagrams.browser import scripts as browser
 from views.component import URLS, mounting
 from views.vendor import COMPARE_URL
 

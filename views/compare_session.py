@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from diagrams.elements import Ghost
 from diagrams.export import offered
-from diagrams.scene import Scene, arrows_as_they_are, compose
+from diagrams.scene.composition import Scene, arrows_as_they_are, compose
+from diagrams.scene.elements import Ghost
 from sim.core.algorithm import ALGORITHMS
 from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError

@@ -1,4 +1,4 @@
-"""The diagram component: the explorer of `diagrams/browser.py`, registered with Streamlit once per process."""
+"""The diagram component: the explorer of `diagrams/browser/scripts.py`, registered with Streamlit once per process."""
 
 import json
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams import browser
+from diagrams.browser import scripts as browser
 from views import exports
 from views.vendor import PLOTLY_URL, SCRIPT_URL, STYLES_URL
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from diagrams import chart_rows, charts
-from diagrams.chart_files import Chart
-from diagrams.chart_parts import amount, number
-from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, measured, varying, with_parameters
+from diagrams.charts import figures as charts
+from diagrams.charts import rows as chart_rows
+from diagrams.charts.files import Chart
+from diagrams.charts.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, measured, varying, with_parameters
+from diagrams.charts.parts import amount, number
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import Overview
 from pipeline.spark.background import in_background

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from diagrams import theme
-from diagrams.chart_files import Chart
-from diagrams.chart_parts import TITLE_HEIGHT, amount, number
-from diagrams.measures import MEASURES, Measure, Row, Rows, alike, measured, varying, with_parameters
+from diagrams.charts.files import Chart
+from diagrams.charts.measures import MEASURES, Measure, Row, Rows, alike, measured, varying, with_parameters
+from diagrams.charts.parts import TITLE_HEIGHT, amount, number
+from diagrams.shapes import theme
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
 from pipeline.store.folder import Store

@@ -10,11 +10,13 @@ from html import escape
 
 import streamlit as st
 
-from diagrams import chart_rows, charts, theme
-from diagrams.chart_files import SVG, Chart, chart_file, view_of
-from diagrams.chart_parts import Figure
-from diagrams.export_options import THEME
-from diagrams.state_graph import way_to
+from diagrams.charts import figures as charts
+from diagrams.charts import rows as chart_rows
+from diagrams.charts.files import SVG, Chart, chart_file, view_of
+from diagrams.charts.parts import Figure
+from diagrams.charts.state_graph import way_to
+from diagrams.scene.export_options import THEME
+from diagrams.shapes import theme
 from sim.document.scenario import Scenario
 from sim.explore.replay import by_hand
 from sim.explore.world import NO_FAULTS

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode
 
 from diagrams.export import offered
-from diagrams.scene import Scene, compose
+from diagrams.scene.composition import Scene, compose
 from sim.core.deadline import Deadline, OutOfTime, at_most, check, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario

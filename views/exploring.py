@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from diagrams.state_graph import way_to
+from diagrams.charts.state_graph import way_to
 from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario

@@ -1,6 +1,6 @@
 """A session's run as a file: `/export/{session}/{format}?step=&orientation=&theme=&from=&to=`.
 
-A format takes its own options (diagrams/export_options.py). The fields of a view (SHARED) are checked for every format,
+A format takes its own options (scene/export_options.py). The fields of a view (SHARED) are checked for every format,
 also where it does not take them; all else in a query is ignored, unread.
 
 Whoever knows a session's id may read its run; ids are random, and only that session's browser learns its id.
@@ -24,10 +24,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from diagrams.export import check_draws_rows, check_meant, exporter, formats, is_long, options_of, read_options
-from diagrams.export_options import SHARED, STEP, STEPS, Option
-from diagrams.row import Row, row_of
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import SHARED, STEP, STEPS, Option
+from diagrams.scene.row import Row, row_of
+from diagrams.scene.view import View
 from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from views.addresses import below_base

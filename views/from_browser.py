@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
-from diagrams.scene import Scene
+from diagrams.scene.composition import Scene
 from sim.document.toml_table import as_float
 from views.look import Look
 
@@ -24,7 +24,7 @@ class Session(Protocol):
 
     @property
     def row(self) -> tuple[tuple[str, Scene | str], ...]:
-        """Several runs that are exported as one figure (diagrams/row.py); empty where there is one run.
+        """Several runs that are exported as one figure (diagrams/scene/row.py); empty where there is one run.
 
         Each has the title of its algorithm, and its scene as its processes are arranged, or the sentence that refuses
         it. A step of an export is then one of the row.

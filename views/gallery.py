@@ -9,8 +9,8 @@ from itertools import groupby
 import streamlit as st
 
 from diagrams.export.svg import thumbnail
-from diagrams.scene import compose
-from diagrams.theme import PALETTES
+from diagrams.scene.composition import compose
+from diagrams.shapes.theme import PALETTES
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from diagrams.chart_parts import number
-from diagrams.measures import delay_words
+from diagrams.charts.measures import delay_words
+from diagrams.charts.parts import number
 from pipeline import formats
 from pipeline.ensembles.grid import ALL, NONE, RATES, SAMPLE, YES, Grid
 from pipeline.store.catalog import Entry

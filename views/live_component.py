@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from diagrams import browser, theme
+from diagrams.browser import scripts as browser
+from diagrams.shapes import theme
 from views.component import URLS, mounting
 from views.live_frame import WIDTHS
 from views.live_routes import URL

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from cluster.replay.following import Follower
 from cluster.replay.segment import Stretch, stretch
-from diagrams.arrangement import Arrangement
-from diagrams.live_signs import live_signs
-from diagrams.scene import Scene, compose
-from diagrams.spacetime import NAME_SIZE, figure
+from diagrams.figure.live_signs import live_signs
+from diagrams.figure.spacetime import NAME_SIZE, figure
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import Scene, compose
 from sim.core.model import COMMITTED, CRASH, DOWN, FROZEN, RECOVERY
 from sim.document.scenario import ORIENTATIONS
 from views.live_amounts import amounts

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from diagrams.arrangement import Arrangement
-from diagrams.lattice_payload import lattice_payload
-from diagrams.payload import payload
-from diagrams.scene import Scene
+from diagrams.browser.payload import payload
+from diagrams.panels.lattice.document import lattice_payload
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import Scene
 from sim.core.deadline import OutOfTime, at_most
 from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS

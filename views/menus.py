@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams.measures import Dimension, Measure, Rows, values
+from diagrams.charts.measures import Dimension, Measure, Rows, values
 from views.page_words import as_text
 
 Option = Dimension | Measure

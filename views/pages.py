@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams.browser import ASSETS, page_styles
+from diagrams.browser.scripts import ASSETS, page_styles
 from views import addresses, collecting, compare, ensembles, every_run, explore, history, live, sizing, traces
 
 collecting.settle()  # all pages are imported

@@ -6,9 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from diagrams import chart_rows, charts
-from diagrams.chart_files import Chart
-from diagrams.measures import measured, varying
+from diagrams.charts import figures as charts
+from diagrams.charts import rows as chart_rows
+from diagrams.charts.files import Chart
+from diagrams.charts.measures import measured, varying
 from pipeline.ensembles.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
 from pipeline.ensembles.queries import Overview
 from pipeline.store.folder import Store

@@ -8,11 +8,13 @@ from html import escape
 
 import streamlit as st
 
-from diagrams import chart_rows, charts, theme
-from diagrams.chart_files import Chart
-from diagrams.chart_parts import TITLE_HEIGHT
-from diagrams.measures import MEASURES, Row, varying, with_parameters
-from diagrams.sizing_chart import Curve, curves_of, sizing_chart
+from diagrams.charts import figures as charts
+from diagrams.charts import rows as chart_rows
+from diagrams.charts.files import Chart
+from diagrams.charts.measures import MEASURES, Row, varying, with_parameters
+from diagrams.charts.parts import TITLE_HEIGHT
+from diagrams.charts.sizes import Curve, curves_of, sizing_chart
+from diagrams.shapes import theme
 from pipeline.ensembles import queries
 from pipeline.ensembles.predictions import error_of
 from pipeline.ensembles.sizing import RUNS, Check, check, predicted, scaled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from diagrams.chart_parts import number
+from diagrams.charts.parts import number
 from pipeline.ensembles.predictions import error_of
 from pipeline.ensembles.sizing import Check
 from sim.core.sizing import Formula

@@ -21,9 +21,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from diagrams import charts, theme
-from diagrams.chart_parts import amount, number
-from diagrams.measures import MEASURES, Measure, Row
+from diagrams.charts import figures as charts
+from diagrams.charts.measures import MEASURES, Measure, Row
+from diagrams.charts.parts import amount, number
+from diagrams.shapes import theme
 from pipeline.compiled.runs import is_installed, is_usable
 from pipeline.ensembles.at_once import rows_at_once
 from pipeline.ensembles.both_ways import compiled_of

@@ -10,8 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams import modules
-from diagrams.browser import ASSETS
+from diagrams.browser import modules
+from diagrams.browser.scripts import ASSETS
 from sim.document.files import parse_toml
 from views import slider_runs
 from views.budget import answering

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams.browser import ASSETS
-from diagrams.state_graph import HOW_TO_READ, places, state_svg, way_to
+from diagrams.browser.scripts import ASSETS
+from diagrams.charts.state_graph import HOW_TO_READ, places, state_svg, way_to
 from sim.explore.graph import Edge, Node
 from views.exploring import Result
 from views.page_words import sentence

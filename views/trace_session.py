@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from diagrams.export import offered
-from diagrams.scene import Scene
+from diagrams.scene.composition import Scene
 from sim.core.errors import InputError
 from views.budget import answering
 from views.from_browser import SESSIONS, new_entries

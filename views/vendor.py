@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from diagrams import browser
+from diagrams.browser import scripts as browser
 from views.addresses import below_base
 
 _HEADERS = {

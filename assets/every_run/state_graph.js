@@ -1,4 +1,4 @@
-/* The graph of states (diagrams/state_graph.py): one state is chosen, by a click, the arrow keys or its number. */
+/* The graph of states (diagrams/charts/state_graph.py): one state is chosen, by a click, the arrow keys or its number. */
 
 const NEAR = 20; // pixels from a state within which a click chooses it
 

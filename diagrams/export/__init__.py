@@ -7,9 +7,9 @@ A module has
     PREVIEW             how the page shows the file before it is saved: "text" (its first lines), the name of a format
                         with the same pictures that browsers show, maybe itself, or both with a blank between; may be
                         left out: not at all
-    OPTIONS             its options (diagrams.export_options); may be left out
+    OPTIONS             its options (diagrams.scene.export_options); may be left out
     ORDER               a number that sorts the menu; may be left out: then it is at the end
-    DRAWS_ROWS          whether it can draw several runs as one figure (diagrams/row.py); may be left out: it cannot
+    DRAWS_ROWS          whether it can draw several runs as one figure (scene/row.py); may be left out: it cannot
     IS_LONG             whether a file may take many seconds, as one with a picture of every step does; may be left out.
                         Short ones are made first.
     export(scene, view) -> bytes
@@ -24,9 +24,9 @@ import pkgutil
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from diagrams.export_options import DRAWING, FIGURES, OF_ONE_RUN, SHARED, Option, for_log, for_row, for_run
-from diagrams.scene import Scene
-from diagrams.view import Value, View
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import DRAWING, FIGURES, OF_ONE_RUN, SHARED, Option, for_log, for_row, for_run
+from diagrams.scene.view import Value, View
 from sim.core.errors import InputError
 
 

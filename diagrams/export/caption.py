@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from diagrams.export.tikz import latex_caption
-from diagrams.export_options import (
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import (
     CROP,
     CUT,
     DRAWING,
@@ -14,9 +15,8 @@ from diagrams.export_options import (
     SWAPS,
     menu,
 )
-from diagrams.pictures import caption
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.scene.view import View
+from diagrams.still.pictures import caption
 
 TITLE = "Caption, what a picture shows in words"
 FOR = "For below a figure, or beside it for those who cannot see it."

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from io import StringIO
 
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.view import View
 from sim.core.model import EVENT_TYPES
 from sim.exchange.csv_cells import harmless
 

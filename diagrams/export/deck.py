@@ -5,11 +5,11 @@ from __future__ import annotations
 import vl_convert
 
 from diagrams.export.svg import document
-from diagrams.export_options import pages
-from diagrams.scene import Scene
-from diagrams.slides import MOST_PAGES, slides
-from diagrams.tagged_pdf import tagged
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import pages
+from diagrams.scene.view import View
+from diagrams.still.slides import MOST_PAGES, slides
+from diagrams.still.tagged_pdf import tagged
 
 TITLE = "PDF deck, a page for each step"
 FOR = "For a lecture with any projector: a page for each step, with its sentence and what is recorded by then."

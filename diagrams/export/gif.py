@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from diagrams.export.svg import document
-from diagrams.export_options import pages
-from diagrams.scene import Scene
-from diagrams.slides import MOST_PAGES, slides, steps_of
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import pages
+from diagrams.scene.view import View
+from diagrams.still.slides import MOST_PAGES, slides, steps_of
 
 TITLE = "Animated GIF"
 FOR = "For web pages and chats: the run plays by itself, a second for each step."

@@ -16,13 +16,14 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
-from diagrams import browser, theme
-from diagrams.export_options import CUT, OPENED, ORIENTATION, PREDICATE, PROOF_SNAPSHOT, SWAPS, TAB, shown
-from diagrams.frontiers import frontier_in
-from diagrams.lattice_payload import whole_lattice
-from diagrams.payload import payload
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.browser import scripts as browser
+from diagrams.browser.payload import payload
+from diagrams.panels.lattice.document import whole_lattice
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import CUT, OPENED, ORIENTATION, PREDICATE, PROOF_SNAPSHOT, SWAPS, TAB, shown
+from diagrams.scene.frontiers import frontier_in
+from diagrams.scene.view import View
+from diagrams.shapes import theme
 from sim.core.errors import InputError
 from sim.theory.cut_names import FAULTS
 

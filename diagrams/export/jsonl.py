@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.view import View
 
 TITLE = "Event table, JSON Lines"
 FOR = "For programs: a line of JSON for each event of the whole run."

@@ -7,8 +7,8 @@ from io import BytesIO
 import pyarrow
 from pyarrow import parquet
 
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.view import View
 from sim.core.model import EVENT_TYPES
 
 TITLE = "Event table, Parquet"

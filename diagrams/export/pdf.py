@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import vl_convert
 
-from diagrams.drawing import Picture
 from diagrams.export import svg
-from diagrams.export_options import PICTURE
-from diagrams.pictures import drawn
-from diagrams.scene import Scene
-from diagrams.tagged_pdf import tagged
-from diagrams.view import View
+from diagrams.figure.drawing import Picture
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import PICTURE
+from diagrams.scene.view import View
+from diagrams.still.pictures import drawn
+from diagrams.still.tagged_pdf import tagged
 
 TITLE = "PDF picture"
 FOR = "For LaTeX, with \\includegraphics, and for printing: a page as large as the figure, with its fonts."

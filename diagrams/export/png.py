@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import vl_convert
 
-from diagrams.drawing import Picture
 from diagrams.export import svg
-from diagrams.export_options import PICTURE, POINTS
-from diagrams.pictures import drawn
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.figure.drawing import Picture
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import PICTURE, POINTS
+from diagrams.scene.view import View
+from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 
 TITLE = "PNG picture"

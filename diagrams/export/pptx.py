@@ -14,15 +14,15 @@ from pptx.presentation import Presentation as Slides
 from pptx.shapes.autoshape import Shape as TitleShape
 from pptx.util import Emu, Pt
 
-from diagrams.clipping import clipped
-from diagrams.export_options import pages
-from diagrams.primitives import Primitive
-from diagrams.record import record_of
-from diagrams.scene import Scene
-from diagrams.slide_shapes import EMU, FONT, Shapes
-from diagrams.slides import HEAD_SIZE, HEIGHT, LEADING, MOST_PAGES, SIDE, TOP, WIDTH, Slide, slides
-from diagrams.svg_shapes import Palette
-from diagrams.view import View
+from diagrams.panels.record.panel import record_of
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import pages
+from diagrams.scene.view import View
+from diagrams.shapes.clipping import clipped
+from diagrams.shapes.primitives import Primitive
+from diagrams.shapes.svg import Palette
+from diagrams.still.slide_shapes import EMU, FONT, Shapes
+from diagrams.still.slides import HEAD_SIZE, HEIGHT, LEADING, MOST_PAGES, SIDE, TOP, WIDTH, Slide, slides
 from sim.explain.rule_book import paragraphs
 
 TITLE = "PowerPoint slides, one for each step"

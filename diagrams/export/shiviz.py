@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.view import View
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, COPIED, INTERNAL, RECEIVE, RECORD, SEND, Event
 from sim.theory.surviving import is_gone

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import quoteattr
 
-from diagrams.drawing import Picture, sketch
-from diagrams.export_options import PICTURE
-from diagrams.pictures import drawn
-from diagrams.scene import Scene
-from diagrams.svg_shapes import Palette, escaped, written
-from diagrams.view import View
+from diagrams.figure.drawing import Picture, sketch
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import PICTURE
+from diagrams.scene.view import View
+from diagrams.shapes.svg import Palette, escaped, written
+from diagrams.still.pictures import drawn
 
 TITLE = "SVG picture"
 FOR = "For web pages, slides and papers: sharp at every size, and drawing programs can change it."

@@ -1,7 +1,7 @@
 """Scene -> TikZ, of any step: a tikzpicture for a paper to input, as wide as it says, or a document of its own.
 
 It needs LaTeX's base packages and TikZ with arrows.meta (Debian: texlive-latex-base, texlive-pictures); plain pdflatex
-compiles it. Every point that has a name (diagrams/nodes.py) is a node of that name, and all that is drawn there refers
+compiles it. Every point that has a name (panels/nodes.py) is a node of that name, and all that is drawn there refers
 to it: who moves a node moves its arrows. Every look is a style, after which an author's own style for the same sign
 comes, such as cut/message. Characters that TeX's own fonts lack are transliterated, or written as their numbers, such
 as [U+6F22].
@@ -15,14 +15,14 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from diagrams.clipping import clipped
-from diagrams.drawing import Picture
-from diagrams.export_options import FONT_SIZE, PICTURE, WIDTH, Option
-from diagrams.nodes import START, node_name
-from diagrams.pictures import drawn
-from diagrams.primitives import HALF_WIDTH, Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.figure.drawing import Picture
+from diagrams.panels.nodes import START, node_name
+from diagrams.scene.composition import Scene
+from diagrams.scene.export_options import FONT_SIZE, PICTURE, WIDTH, Option
+from diagrams.scene.view import View
+from diagrams.shapes.clipping import clipped
+from diagrams.shapes.primitives import HALF_WIDTH, Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 
 TITLE = "TikZ picture (LaTeX)"

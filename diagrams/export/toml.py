@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.scene.composition import Scene
+from diagrams.scene.view import View
 from sim.document.writing import dumps
 
 TITLE = "Scenario file"

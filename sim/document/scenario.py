@@ -122,7 +122,7 @@ class NamedCut:
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One stop of a guided walk through Dijkstra's argument (diagrams/proof.py).
+    """One stop of a guided walk through Dijkstra's argument (diagrams/panels/proof/panel.py).
 
     `step` is shown then (None: whatever is on show), after so many interchanges: `swaps` is a number or "straight".
     """

@@ -13,8 +13,8 @@ from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from cluster.replay.scenario import table
 from cluster.replay.segment import MOST_MESSAGES, stretch
-from diagrams.scene import compose
-from diagrams.spacetime import figure
+from diagrams.figure.spacetime import figure
+from diagrams.scene.composition import compose
 from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RECOVERY, RESTORE, SEND, Event
 from sim.run.snapshots import snapshots_of
 from tests.cluster.live import all_running, bank, live, taken

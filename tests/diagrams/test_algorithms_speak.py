@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from diagrams.cuts import complete, curve, straight_at
+from diagrams.browser.payload import payload
 from diagrams.export import exporter, formats
-from diagrams.payload import payload
-from diagrams.record import record_of
-from diagrams.scene import Scene, compose
-from diagrams.signs import signs_in
-from diagrams.view import View
+from diagrams.figure.cuts import complete, curve, straight_at
+from diagrams.figure.signs import signs_in
+from diagrams.panels.record.panel import record_of
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.view import View
 from sim.core.delays import DelayRule
 from sim.core.effects import Out
 from sim.core.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, Process

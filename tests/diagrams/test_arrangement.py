@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagrams.arranged import Arranged
-from diagrams.arrangement import Arrangement
+from diagrams.browser.payload import payload
 from diagrams.export import exporter, formats
-from diagrams.payload import payload
-from diagrams.scene import Scene, compose
-from diagrams.spacetime import figure
-from diagrams.view import View
+from diagrams.figure.spacetime import figure
+from diagrams.scene.arranged import Arranged
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.view import View
 from sim.core.model import INTERNAL
 from sim.document.scenario import ORIENTATIONS
 from sim.run.execution import run

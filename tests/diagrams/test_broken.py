@@ -6,14 +6,14 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from diagrams.broken import broken
-from diagrams.caption import of_run
 from diagrams.export import exporter
-from diagrams.record import record_of
-from diagrams.scene import Scene, compose
-from diagrams.signs import signs
-from diagrams.spacetime import figure
-from diagrams.view import View
+from diagrams.figure.signs import signs
+from diagrams.figure.spacetime import figure
+from diagrams.panels.break_it.switches import broken
+from diagrams.panels.record.panel import record_of
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.view import View
+from diagrams.still.caption import of_run
 from sim.core.slip import SLIPS
 from sim.document import library
 from sim.edit.edits import apply_edit

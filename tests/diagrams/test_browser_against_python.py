@@ -18,11 +18,11 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from diagrams.browser import EXPLORE
-from diagrams.frontiers import frontier_in
-from diagrams.lattice import Lattice
-from diagrams.payload import payload
-from diagrams.scene import compose
+from diagrams.browser.payload import payload
+from diagrams.browser.scripts import EXPLORE
+from diagrams.panels.lattice.panel import Lattice
+from diagrams.scene.composition import compose
+from diagrams.scene.frontiers import frontier_in
 from sim.core.algorithm import ALGORITHMS
 from sim.core.model import APPLICATION_KINDS, COPIED, CRASH, LEAVE, Channel, MessageReference
 from sim.document import library

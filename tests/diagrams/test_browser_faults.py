@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from diagrams.browser import EXPLORE
-from diagrams.payload import payload
+from diagrams.browser.payload import payload
+from diagrams.browser.scripts import EXPLORE
 from tests.cases import each
 from tests.diagrams.tools import scene
 from tests.javascript import IN_BOTH

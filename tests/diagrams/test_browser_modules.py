@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from diagrams import browser, modules
+from diagrams.browser import modules
+from diagrams.browser import scripts as browser
 from tests.cases import each
 from tests.javascript import IN_BOTH
 

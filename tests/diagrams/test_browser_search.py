@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from diagrams.browser import EXPLORE
-from diagrams.payload import payload
-from diagrams.scene import compose
+from diagrams.browser.payload import payload
+from diagrams.browser.scripts import EXPLORE
+from diagrams.scene.composition import compose
 from sim.core.algorithm import ALGORITHMS
 from sim.core.model import APPLICATION_KINDS, Event
 from sim.document import library

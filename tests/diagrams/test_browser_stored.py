@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from diagrams.browser import EXPLORE
-from diagrams.stored import stored
+from diagrams.browser.scripts import EXPLORE
+from diagrams.panels.stored.panel import stored
 from tests.cases import each
 from tests.diagrams.test_meters import BANK
 from tests.diagrams.test_stored import of

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagrams.__main__ import main
-from diagrams.arrangement import Arrangement
-from diagrams.caption import first_sentence
-from diagrams.clipping import clipped
-from diagrams.lattice import Lattice
-from diagrams.pictures import caption, drawn
-from diagrams.primitives import Box, Line
-from diagrams.proof import Proof
-from diagrams.scene import compose
-from diagrams.view import View
+from diagrams.panels.lattice.panel import Lattice
+from diagrams.panels.proof.panel import Proof
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
+from diagrams.shapes.clipping import clipped
+from diagrams.shapes.primitives import Box, Line
+from diagrams.still.caption import first_sentence
+from diagrams.still.pictures import caption, drawn
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from diagrams.browser import EXPLORE
-from diagrams.record import record_of
-from diagrams.scene import compose
+from diagrams.browser.scripts import EXPLORE
+from diagrams.panels.record.panel import record_of
+from diagrams.scene.composition import compose
 from sim.document import library
 from sim.run.execution import run
 from tests.cases import each

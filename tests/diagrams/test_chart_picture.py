@@ -15,16 +15,17 @@ from hypothesis import strategies as st
 from PIL import Image
 from pypdf import PdfReader
 
-from diagrams import chart_rows, charts
-from diagrams.chart_axes import below, beside
-from diagrams.chart_files import FILES, Chart, chart_file, check_size, file_name, view_of
-from diagrams.chart_parts import axis
-from diagrams.chart_picture import chart_picture
-from diagrams.chart_shapes import density, quantile
-from diagrams.drawing import Picture
-from diagrams.measures import MEASURES, Dimension, alike
-from diagrams.primitives import Area, Box, Disc, Line
-from diagrams.sheet import LETTERS, Sheet
+from diagrams.charts import figures as charts
+from diagrams.charts import rows as chart_rows
+from diagrams.charts.axes import below, beside
+from diagrams.charts.files import FILES, Chart, chart_file, check_size, file_name, view_of
+from diagrams.charts.measures import MEASURES, Dimension, alike
+from diagrams.charts.parts import axis
+from diagrams.charts.picture import chart_picture
+from diagrams.charts.traces import density, quantile
+from diagrams.figure.drawing import Picture
+from diagrams.figure.sheet import LETTERS, Sheet
+from diagrams.shapes.primitives import Area, Box, Disc, Line
 from sim.core.errors import InputError
 from tests.cases import each
 from tests.diagrams.test_charts import CELLS, LATENCY, MARKERS, PROCESSES, RUNS, cell, single

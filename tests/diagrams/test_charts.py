@@ -9,9 +9,8 @@ from itertools import pairwise
 import plotly.graph_objects as go
 import pytest
 
-from diagrams import charts, theme
-from diagrams.chart_parts import AWAY, Axis, number, slot_of
-from diagrams.measures import (
+from diagrams.charts import figures as charts
+from diagrams.charts.measures import (
     DIMENSIONS,
     MEASURES,
     OF_WORKLOAD,
@@ -22,6 +21,8 @@ from diagrams.measures import (
     varying,
     with_parameters,
 )
+from diagrams.charts.parts import AWAY, Axis, number, slot_of
+from diagrams.shapes import theme
 from tests.cases import each
 
 PROCESSES, MARKERS, DELAY = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from diagrams.browser import COMPARE
+from diagrams.browser.scripts import COMPARE
 from tests.cases import each
 from tests.javascript import IN_BOTH
 

@@ -9,12 +9,12 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from diagrams import theme
-from diagrams.drawing import Drawing
-from diagrams.pictures import drawn
-from diagrams.primitives import Area, Arrows, Disc, Line, Pixel, Primitive, Text
-from diagrams.stops import ABSENT, CRASHED
-from diagrams.view import View
+from diagrams.figure.drawing import Drawing
+from diagrams.figure.stops import ABSENT, CRASHED
+from diagrams.scene.view import View
+from diagrams.shapes import theme
+from diagrams.shapes.primitives import Area, Arrows, Disc, Line, Pixel, Primitive, Text
+from diagrams.still.pictures import drawn
 from sim.document.scenario import ORIENTATIONS
 from tests.bundled import small
 from tests.cases import each, each_once

@@ -6,14 +6,14 @@ from itertools import product
 
 import pytest
 
-from diagrams import theme
-from diagrams.arrangement import Arrangement
-from diagrams.cut_counts import cut_counts
-from diagrams.frontiers import frontier_in
-from diagrams.meters import conserved
-from diagrams.payload import payload
-from diagrams.scene import compose
-from diagrams.spacetime import figure
+from diagrams.browser.payload import payload
+from diagrams.figure.spacetime import figure
+from diagrams.panels.record.meters import conserved
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import compose
+from diagrams.scene.cut_counts import cut_counts
+from diagrams.scene.frontiers import frontier_in
+from diagrams.shapes import theme
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
@@ -40,7 +40,7 @@ def test_the_lecture_example_has_96_cuts_and_31_of_them_are_consistent():
 
 
 def test_where_there_are_too_many_cuts_as_many_are_told_as_were_counted(monkeypatch):
-    monkeypatch.setattr("diagrams.cut_counts.MOST_COMPARED", 20)
+    monkeypatch.setattr("diagrams.scene.cut_counts.MOST_COMPARED", 20)
     told = cut_counts(compose(run(library.load("lecture"))).whole_run.whole_events)
     assert told["frontiers"] == "96" and 0 < int(told["consistent"]) < 31 and not told["is_all"]
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from diagrams import theme
-from diagrams.arrangement import Arrangement
-from diagrams.drawing import Drawing
-from diagrams.marks import marks
-from diagrams.payload import payload
-from diagrams.primitives import SIGN_WORDS, Area, Text
-from diagrams.question import Asked, question
-from diagrams.scene import Scene, compose
-from diagrams.sheet import SCREEN_WIDTH, Sheet
-from diagrams.signs import signs
-from diagrams.spacetime import figure
+from diagrams.browser.payload import payload
+from diagrams.figure.drawing import Drawing
+from diagrams.figure.sheet import SCREEN_WIDTH, Sheet
+from diagrams.figure.signs import signs
+from diagrams.figure.spacetime import figure
+from diagrams.panels.predict.question import Asked, question
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import Scene, compose
+from diagrams.shapes import theme
+from diagrams.shapes.marks import marks
+from diagrams.shapes.primitives import SIGN_WORDS, Area, Text
 from sim.document.files import parse_toml
 from sim.document.scenario import ORIENTATIONS
 from sim.run.execution import run

@@ -7,16 +7,16 @@ import xml.etree.ElementTree as ElementTree
 import plotly.graph_objects as go
 import pytest
 
-from diagrams import theme
-from diagrams.cuts import curve
+from diagrams.browser.payload import payload
 from diagrams.export.svg import export, thumbnail
-from diagrams.lettering import width_of
-from diagrams.payload import payload
-from diagrams.record import meters, record_of
-from diagrams.scene import arrows_as_they_are, compose
-from diagrams.spacetime import figure
-from diagrams.topology import UNIT
-from diagrams.view import View
+from diagrams.figure.cuts import curve
+from diagrams.figure.spacetime import figure
+from diagrams.figure.topology import UNIT
+from diagrams.panels.record.panel import meters, record_of
+from diagrams.scene.composition import arrows_as_they_are, compose
+from diagrams.scene.view import View
+from diagrams.shapes import theme
+from diagrams.shapes.lettering import width_of
 from sim.core.model import COPIED, CRASH, JOIN, LEAVE, LOST
 from sim.document import library
 from sim.document.files import parse_toml

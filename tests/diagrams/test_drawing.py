@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from diagrams import lettering, theme
-from diagrams.arrangement import Arrangement
-from diagrams.drawing import Drawing, seen
-from diagrams.positions import round_times
-from diagrams.primitives import Area, Arrows, Line, Text
-from diagrams.spacetime import figure
+from diagrams.figure.drawing import Drawing, seen
+from diagrams.figure.spacetime import figure
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.positions import round_times
+from diagrams.shapes import lettering, theme
+from diagrams.shapes.primitives import Area, Arrows, Line, Text
 from sim.document import library
 from sim.document.scenario import ORIENTATIONS
 from tests.cases import each, each_once

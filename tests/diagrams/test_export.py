@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from diagrams import export, window
+from diagrams import export
 from diagrams.__main__ import main
 from diagrams.export import exporter, formats, is_long, options_of
-from diagrams.view import View
+from diagrams.scene import window
+from diagrams.scene.view import View
 from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
 from tests.cases import each, each_pair

@@ -11,8 +11,8 @@ import pytest
 
 from diagrams.export import read_options
 from diagrams.export.html import MOST_STEPS, export
-from diagrams.scene import compose
-from diagrams.view import View
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from diagrams import export, theme
+from diagrams import export
 from diagrams.__main__ import main
 from diagrams.export import exporter, formats, offered, options_of, read_options
-from diagrams.export_options import DRAWING, ORIENTATION, STEP, STEPS, THEME, Option, menu, number, text
-from diagrams.pictures import DRAWINGS
-from diagrams.view import View
+from diagrams.scene.export_options import DRAWING, ORIENTATION, STEP, STEPS, THEME, Option, menu, number, text
+from diagrams.scene.view import View
+from diagrams.shapes import theme
+from diagrams.still.pictures import DRAWINGS
 from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
 from sim.edit.link import Shared

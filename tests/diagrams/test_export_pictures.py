@@ -11,10 +11,10 @@ from PIL import Image
 from pypdf import PdfReader
 
 from diagrams.export import png
-from diagrams.pictures import drawn
-from diagrams.scene import compose
-from diagrams.sheet import MOST_SIDE
-from diagrams.view import View
+from diagrams.figure.sheet import MOST_SIDE
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
+from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 from sim.core.topology import Topology
 from sim.document.scenario import Scenario

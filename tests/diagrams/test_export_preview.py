@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagrams.browser import EXPLORE
-from diagrams.slides import MOST_PAGES
+from diagrams.browser.scripts import EXPLORE
+from diagrams.still.slides import MOST_PAGES
 from tests.javascript import IN_BOTH
 
 MODULE = [EXPLORE / "share" / "shown_of.js"]

@@ -17,15 +17,15 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 from pypdf import PdfReader
 
-from diagrams import window
 from diagrams.export import gif
-from diagrams.lettering import ELLIPSIS, width_of, wrapped
-from diagrams.primitives import Area, Arrows, Box, Disc, Line, Pixel, Primitive, Text
-from diagrams.record_lines import NOTHING
-from diagrams.scene import compose
-from diagrams.slide_shapes import EMU
-from diagrams.slides import HEIGHT, SIDE, WIDTH, Slide, slides
-from diagrams.view import View
+from diagrams.panels.record.lines import NOTHING
+from diagrams.scene import window
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
+from diagrams.shapes.lettering import ELLIPSIS, width_of, wrapped
+from diagrams.shapes.primitives import Area, Arrows, Box, Disc, Line, Pixel, Primitive, Text
+from diagrams.still.slide_shapes import EMU
+from diagrams.still.slides import HEIGHT, SIDE, WIDTH, Slide, slides
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.scenario import ORIENTATIONS

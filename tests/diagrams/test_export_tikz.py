@@ -14,10 +14,10 @@ from pypdf import PdfReader
 
 from diagrams.__main__ import main
 from diagrams.export import tikz
-from diagrams.nodes import node_name
-from diagrams.pictures import drawn
-from diagrams.primitives import Area, Arrows, Disc, Line, Text
-from diagrams.view import View
+from diagrams.panels.nodes import node_name
+from diagrams.scene.view import View
+from diagrams.shapes.primitives import Area, Arrows, Disc, Line, Text
+from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 from sim.core.model import APP
 from sim.document import library

@@ -2,15 +2,15 @@
 
 import re
 
-from diagrams import theme
 from diagrams.export import exporter
 from diagrams.export.tikz import typeset
-from diagrams.export_options import LATTICE, PROOF
-from diagrams.pictures import drawn
-from diagrams.primitives import Box, Line
-from diagrams.scene import compose
-from diagrams.slide_shapes import Shapes
-from diagrams.view import View
+from diagrams.scene.composition import compose
+from diagrams.scene.export_options import LATTICE, PROOF
+from diagrams.scene.view import View
+from diagrams.shapes import theme
+from diagrams.shapes.primitives import Box, Line
+from diagrams.still.pictures import drawn
+from diagrams.still.slide_shapes import Shapes
 from sim.document.files import parse_toml
 from sim.run.execution import run
 from tests.cases import each

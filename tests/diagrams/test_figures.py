@@ -7,14 +7,14 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
-from diagrams import theme
-from diagrams.drawing import Picture
 from diagrams.export import read_options
-from diagrams.export_options import LATTICE, PROOF, SPACE_TIME
-from diagrams.pictures import drawn
-from diagrams.primitives import SIGN_WORDS, Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
-from diagrams.signs import SIGNS as SIGNS_OF_LEGEND
-from diagrams.view import View
+from diagrams.figure.drawing import Picture
+from diagrams.figure.signs import SIGNS as SIGNS_OF_LEGEND
+from diagrams.scene.export_options import LATTICE, PROOF, SPACE_TIME
+from diagrams.scene.view import View
+from diagrams.shapes import theme
+from diagrams.shapes.primitives import SIGN_WORDS, Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
 from tests.cases import each, each_pair

@@ -5,14 +5,14 @@ from itertools import combinations
 
 import pytest
 
-from diagrams import lettering
-from diagrams.canvas import Canvas
-from diagrams.drawing import Drawing
-from diagrams.labels import Box, Labels, Spot, along
-from diagrams.primitives import Text
-from diagrams.scene import compose
-from diagrams.sheet import Sheet
-from diagrams.spacetime import figure
+from diagrams.figure.canvas import Canvas
+from diagrams.figure.drawing import Drawing
+from diagrams.figure.labels import Box, Labels, Spot, along
+from diagrams.figure.sheet import Sheet
+from diagrams.figure.spacetime import figure
+from diagrams.scene.composition import compose
+from diagrams.shapes import lettering
+from diagrams.shapes.primitives import Text
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import ORIENTATIONS

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagrams import lattice as lattice_module
-from diagrams.lattice import Lattice, ask
-from diagrams.lattice_figure import figure, strokes
-from diagrams.lattice_layout import apart, places
-from diagrams.lattice_payload import lattice_payload, whole_lattice
-from diagrams.lattice_words import cut_in_words, snapshots, summary
-from diagrams.scene import compose
+from diagrams.panels.lattice import panel as lattice_module
+from diagrams.panels.lattice.document import lattice_payload, whole_lattice
+from diagrams.panels.lattice.figure import figure, strokes
+from diagrams.panels.lattice.layout import apart, places
+from diagrams.panels.lattice.panel import Lattice, ask
+from diagrams.panels.lattice.words import cut_in_words, snapshots, summary
+from diagrams.scene.composition import compose
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
@@ -186,7 +186,7 @@ def test_a_predicate_that_fails_at_a_cut_that_decides_nothing_is_a_sentence(text
 
 
 def test_a_page_asks_nothing_of_a_lattice_that_it_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("diagrams.lattice_payload.Lattice", None)
+    monkeypatch.setattr("diagrams.panels.lattice.document.Lattice", None)
     assert whole_lattice(scene("hundred"), 0, "P1.events > 1") is None
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from diagrams.arranged import Arranged
-from diagrams.arrangement import Arrangement
-from diagrams.arrows import shaft
-from diagrams.meters import meters_of
-from diagrams.payload import payload
-from diagrams.scene import Scene, compose
-from diagrams.signs import signs
+from diagrams.browser.payload import payload
+from diagrams.figure.arrows import shaft
+from diagrams.figure.signs import signs
+from diagrams.panels.record.meters import meters_of
+from diagrams.scene.arranged import Arranged
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import Scene, compose
 from sim.core.model import SLOW
 from sim.core.network import Network
 from sim.document import library

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from diagrams.meters import meters_of, totals
+from diagrams.panels.record.meters import meters_of, totals
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run

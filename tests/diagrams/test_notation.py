@@ -5,11 +5,11 @@ from html import unescape
 
 import pytest
 
+from diagrams.browser.payload import payload
 from diagrams.export import exporter
-from diagrams.payload import payload
-from diagrams.scene import compose
-from diagrams.spacetime import figure
-from diagrams.view import View
+from diagrams.figure.spacetime import figure
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
 from sim.core.model import label_of
 from sim.core.notation import has_label
 from sim.edit.edits import apply_edit

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from diagrams.positions import CLEAR, kept_apart
-from diagrams.scene import compose
+from diagrams.scene.composition import compose
+from diagrams.scene.positions import CLEAR, kept_apart
 from sim.core.model import APPLICATION_KINDS, RECORD
 from sim.document import library
 from sim.document.files import parse_toml

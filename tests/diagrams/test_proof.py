@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from diagrams import proof as proof_module
-from diagrams.browser import EXPLORE
+from diagrams.browser.payload import payload
+from diagrams.browser.scripts import EXPLORE
 from diagrams.export import exporter
-from diagrams.payload import payload
-from diagrams.proof import STRAIGHT, Proof, proof_of
-from diagrams.proof_figure import figure
-from diagrams.proof_picture import read_swaps, row_after
-from diagrams.scene import compose
-from diagrams.view import View
+from diagrams.panels.proof import panel as proof_module
+from diagrams.panels.proof.figure import figure
+from diagrams.panels.proof.panel import STRAIGHT, Proof, proof_of
+from diagrams.panels.proof.picture import read_swaps, row_after
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml

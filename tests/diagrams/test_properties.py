@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from diagrams.arrangement import Arrangement
-from diagrams.caption import of_run
-from diagrams.properties import MOST_STEPS, properties
-from diagrams.scene import compose
-from diagrams.waiting import MOST_DRAWN, places, waiting
+from diagrams.panels.property.panel import MOST_STEPS, properties
+from diagrams.panels.property.wait_for_graph import MOST_DRAWN, places, waiting
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import compose
+from diagrams.still.caption import of_run
 from sim.core.delays import DelayRule
 from sim.core.detector import Finding
 from sim.document import library

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from diagrams.arrows import SHORT
-from diagrams.payload import payload
-from diagrams.positions import kept_apart, positions_of_steps
-from diagrams.question import Asked, positions, question
-from diagrams.scene import Scene, compose
+from diagrams.browser.payload import payload
+from diagrams.figure.arrows import SHORT
+from diagrams.panels.predict.question import Asked, positions, question
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.positions import kept_apart, positions_of_steps
 from sim.core.model import APP, RECEIVED, RECORD
 from sim.document import library
 from sim.document.scenario import ORIENTATIONS, Scenario

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from diagrams.arrangement import Arrangement
-from diagrams.drawing import Drawing
-from diagrams.meters import meters_of
-from diagrams.payload import payload
-from diagrams.primitives import Text
-from diagrams.scene import Scene, compose
-from diagrams.sequence import Note, Passage, sequence
-from diagrams.signs import signs
-from diagrams.spacetime import figure
-from diagrams.view import View
+from diagrams.browser.payload import payload
+from diagrams.figure.drawing import Drawing
+from diagrams.figure.sequence import Note, Passage, sequence
+from diagrams.figure.signs import signs
+from diagrams.figure.spacetime import figure
+from diagrams.panels.record.meters import meters_of
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.view import View
+from diagrams.shapes.primitives import Text
 from sim.core.model import COMMITTED, OUTPUT, RECOVERY, RESTORE
 from sim.document import library
 from sim.document.files import parse_toml

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from diagrams import browser
+from diagrams.browser import scripts as browser
 from sim.edit.link import NUMBERS, Shared, in_round
 from tests import javascript
 from tests.cases import each

@@ -15,18 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from diagrams import row as rows
 from diagrams.__main__ import main
-from diagrams.browser import EXPLORE
-from diagrams.drawing import Picture
+from diagrams.browser.scripts import EXPLORE
 from diagrams.export import draws_rows, exporter, formats, offered, options_of
-from diagrams.export_options import FIGURES, OF_ONE_RUN
-from diagrams.nodes import node_name
-from diagrams.pictures import drawn
-from diagrams.primitives import SIGN_WORDS, Arrows, Disc, Line, Text
-from diagrams.row import Row, moments_of, row_of, step_at
-from diagrams.scene import Scene, compose
-from diagrams.view import View
+from diagrams.figure.drawing import Picture
+from diagrams.panels.nodes import node_name
+from diagrams.scene import row as rows
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.export_options import FIGURES, OF_ONE_RUN
+from diagrams.scene.row import Row, moments_of, row_of, step_at
+from diagrams.scene.view import View
+from diagrams.shapes.primitives import SIGN_WORDS, Arrows, Disc, Line, Text
+from diagrams.still.pictures import drawn
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.document import library

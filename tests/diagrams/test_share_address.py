@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagrams.browser import EXPLORE
+from diagrams.browser.scripts import EXPLORE
 from tests.javascript import IN_BOTH
 
 ADDRESS = [EXPLORE / "share" / "address.js"]

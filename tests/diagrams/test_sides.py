@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from diagrams.payload import payload
-from diagrams.scene import compose
-from diagrams.sides import is_apart, outline
+from diagrams.browser.payload import payload
+from diagrams.figure.sides import is_apart, outline
+from diagrams.scene.composition import compose
 from sim.document.scenario import FaultLine
 from sim.run.execution import run
 from tests.sim.tools import system

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from diagrams import chart_rows, theme
-from diagrams.chart_files import SVG, Chart, chart_file, view_of
-from diagrams.sizing_chart import curves_of, sizing_chart
+from diagrams.charts import rows as chart_rows
+from diagrams.charts.files import SVG, Chart, chart_file, view_of
+from diagrams.charts.sizes import curves_of, sizing_chart
+from diagrams.shapes import theme
 from sim.core.algorithm import ALGORITHMS
 from sim.theory.sizing import System, documents_bound, sizes
 from tests.cases import each

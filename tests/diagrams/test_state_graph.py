@@ -8,8 +8,10 @@ from xml.etree import ElementTree
 import plotly.graph_objs as go
 import pytest
 
-from diagrams import chart_rows, charts, theme
-from diagrams.state_graph import COMPLETED, PLAIN, WRONG, look_of, places, state_svg, way_to
+from diagrams.charts import figures as charts
+from diagrams.charts import rows as chart_rows
+from diagrams.charts.state_graph import COMPLETED, PLAIN, WRONG, look_of, places, state_svg, way_to
+from diagrams.shapes import theme
 from sim.document import library
 from sim.explore.graph import state_graph
 from sim.explore.report import changed, complete_graph, exploration

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from diagrams import theme
-from diagrams.arrangement import Arrangement
-from diagrams.browser import EXPLORE
-from diagrams.canvas import Canvas
-from diagrams.drawing import Drawing
-from diagrams.meters import meters_of
-from diagrams.payload import payload
-from diagrams.primitives import Line, Text
-from diagrams.question import question
-from diagrams.scene import Scene, compose
-from diagrams.signs import signs
-from diagrams.spacetime import figure
-from diagrams.stops import BESIDE, CHANNEL, CRASHED, FILLED, ICED, LOOKS, PROCESS, SEVERED, bars
-from diagrams.topology import topology
+from diagrams.browser.payload import payload
+from diagrams.browser.scripts import EXPLORE
+from diagrams.figure.canvas import Canvas
+from diagrams.figure.drawing import Drawing
+from diagrams.figure.signs import signs
+from diagrams.figure.spacetime import figure
+from diagrams.figure.stops import BESIDE, CHANNEL, CRASHED, FILLED, ICED, LOOKS, PROCESS, SEVERED, bars
+from diagrams.figure.topology import topology
+from diagrams.panels.predict.question import question
+from diagrams.panels.record.meters import meters_of
+from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.composition import Scene, compose
+from diagrams.shapes import theme
+from diagrams.shapes.primitives import Line, Text
 from sim.core.delays import DelayRule
 from sim.document import library
 from sim.document.scenario import SchedulerChoice

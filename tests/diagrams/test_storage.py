@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from diagrams.payload import payload
-from diagrams.scene import compose
-from diagrams.storage import recovery, storage
+from diagrams.browser.payload import payload
+from diagrams.panels.stored.settings import recovery, storage
+from diagrams.scene.composition import compose
 from sim.core.algorithm import ALGORITHMS
 from sim.core.recovery import RecoveryPlan
 from sim.document import library

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from diagrams.payload import payload
-from diagrams.scene import Scene, compose
-from diagrams.stored import stored
+from diagrams.browser.payload import payload
+from diagrams.panels.stored.panel import stored
+from diagrams.scene.composition import Scene, compose
 from sim.document.files import parse_toml
 from sim.run.execution import run
 from tests.cases import each

@@ -1,4 +1,4 @@
-"""One position names colours: diagrams/theme.py. Everything else names their meanings."""
+"""One position names colours: diagrams/shapes/theme.py. Everything else names their meanings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from PIL import ImageColor
 
-from diagrams import browser, theme
-from diagrams.scene import compose
-from diagrams.signs import signs
+from diagrams.browser import scripts as browser
+from diagrams.figure.signs import signs
+from diagrams.scene.composition import compose
+from diagrams.shapes import theme
 from sim.document import library
 from sim.run.execution import run
 from tests.cases import each
@@ -48,7 +49,7 @@ def colours_in(text: str, suffix: str) -> Iterator[str]:
 def files() -> list[Path]:
     found = sorted(path for position in PLACES for path in ROOT.glob(position))
     assert len(found) > 250
-    return [path for path in found if path != ROOT / "diagrams" / "theme.py"]
+    return [path for path in found if path != ROOT / "diagrams" / "shapes" / "theme.py"]
 
 
 @pytest.mark.slow

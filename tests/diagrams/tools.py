@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from diagrams import lettering
-from diagrams.drawing import Picture
 from diagrams.export import exporter
-from diagrams.primitives import Box, Primitive, Text
-from diagrams.scene import Scene, compose
-from diagrams.view import View
+from diagrams.figure.drawing import Picture
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.view import View
+from diagrams.shapes import lettering
+from diagrams.shapes.primitives import Box, Primitive, Text
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from diagrams.scene import compose
+from diagrams.scene.composition import compose
 from sim.core.model import Event
 from sim.document import library
 from sim.explain.reasons import explain, reasons

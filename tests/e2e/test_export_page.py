@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from diagrams.export import exporter, formats, svg
 from diagrams.export.html import export
-from diagrams.scene import compose
-from diagrams.view import View
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
 from sim.__main__ import main as sim_main
 from sim.document import library
 from sim.explain.words import words_of

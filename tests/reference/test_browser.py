@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from diagrams.browser import EXPLORE
-from diagrams.meters import conserved, meters_of
-from diagrams.record import record_of
-from diagrams.scene import compose
+from diagrams.browser.scripts import EXPLORE
+from diagrams.panels.record.meters import conserved, meters_of
+from diagrams.panels.record.panel import record_of
+from diagrams.scene.composition import compose
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE
 from tests.reference.definition import Cut, Element, Meaning, SystemState

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from diagrams.proof import proof_of
+from diagrams.panels.proof.panel import proof_of
 from pipeline.cuts.snapshot_cuts import OfSnapshots
 from sim.__main__ import main
 from sim.core.algorithm import ALGORITHMS

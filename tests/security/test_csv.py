@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from diagrams.export.csv import export
-from diagrams.scene import compose
-from diagrams.view import View
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
 from pipeline.formats import csv as csv_format
 from pipeline.logs.format import NO_OPTIONS
 from sim.document.files import parse_toml

@@ -140,7 +140,7 @@ def test_long_writers_stop_at_the_next_page(sessions, monkeypatch, name):
             asked.set()
             yield step
 
-    monkeypatch.setattr("diagrams.slides.in_time", paged)
+    monkeypatch.setattr("diagrams.still.slides.in_time", paged)
 
     async def scenario() -> None:
         connection = Connection(sessions[0], name)

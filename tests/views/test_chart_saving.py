@@ -9,9 +9,9 @@ from diagrams.export import png
 
 
 def menu(*traces: dict[str, str]) -> None:
-    from diagrams import charts
-    from diagrams.chart_files import Chart
-    from diagrams.measures import DIMENSIONS, MEASURES
+    from diagrams.charts import figures as charts
+    from diagrams.charts.files import Chart
+    from diagrams.charts.measures import DIMENSIONS, MEASURES
     from views.chart_saving import save_menu
 
     def rows() -> bytes:

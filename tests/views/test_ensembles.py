@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from diagrams import measures
+from diagrams.charts import measures
 from pipeline import examples
 from pipeline.ensembles.cells import cells_of, is_busy
 from pipeline.ensembles.grid import DEFAULTS, NONE, Grid

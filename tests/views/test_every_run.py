@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from diagrams.state_graph import state_svg
+from diagrams.charts.state_graph import state_svg
 from sim.core.errors import InputError
 from sim.core.slip import SLIPS
 from sim.document import library

@@ -14,8 +14,8 @@ import pytest
 from starlette.applications import Starlette
 
 from diagrams.export import draws_rows, exporter, formats
-from diagrams.row import row_of
-from diagrams.scene import Scene, compose
+from diagrams.scene.composition import Scene, compose
+from diagrams.scene.row import row_of
 from sim.core.errors import InputError
 from sim.document import library
 from sim.edit.compared import all_compared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagrams.browser import LIVE
+from diagrams.browser.scripts import LIVE
 from tests.cases import check_each
 from tests.javascript import IN_BOTH
 

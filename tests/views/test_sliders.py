@@ -16,8 +16,9 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from diagrams import charts, theme
-from diagrams.measures import MEASURES
+from diagrams.charts import figures as charts
+from diagrams.charts.measures import MEASURES
+from diagrams.shapes import theme
 from pipeline.ensembles.at_once import rows_at_once
 from pipeline.ensembles.chunks import measured, plan_of
 from pipeline.store.folder import Store

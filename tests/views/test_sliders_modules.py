@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from diagrams.browser import ASSETS
+from diagrams.browser.scripts import ASSETS
 from tests.cases import check_each
 from tests.javascript import IN_BOTH
 

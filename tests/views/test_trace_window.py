@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from diagrams.browser import EXPLORE
-from diagrams.lattice import Lattice
-from diagrams.lattice_figure import figure
-from diagrams.lattice_payload import lattice_payload
-from diagrams.payload import payload
-from diagrams.scene import MOST_TEXTS, Scene
+from diagrams.browser.payload import payload
+from diagrams.browser.scripts import EXPLORE
+from diagrams.panels.lattice.document import lattice_payload
+from diagrams.panels.lattice.figure import figure
+from diagrams.panels.lattice.panel import Lattice
+from diagrams.scene.composition import MOST_TEXTS, Scene
 from pipeline.cuts.one_window import log_window
 from pipeline.store import examples
 from pipeline.store.folder import Store

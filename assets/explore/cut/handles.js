@@ -92,7 +92,7 @@ export class CutHandles {
   }
 
   /**
-   * The line through the handles, drawn like other cuts (diagrams/cuts.py); a process without a position leaves a gap.
+   * The line through the handles, drawn like other cuts (diagrams/figure/cuts.py); a process without a position leaves a gap.
    * @param straight the lanes from which it goes straight to the next one
    */
   path(straight = new Set()) {

@@ -220,7 +220,7 @@ export class HeldCut extends CutHandles {
     this.layVerdict();
   }
 
-  /** How much smaller things are where there are many lanes or events, as in diagrams/canvas.py, or little room. */
+  /** How much smaller things are where there are many lanes or events, as in diagrams/figure/canvas.py, or little room. */
   get crowd() {
     const { diagram, scene, events } = this.explorer;
     const shown = events.within(scene).length;

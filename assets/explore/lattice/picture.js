@@ -6,7 +6,7 @@ import { isShown } from "../run/timeline.js";
 
 const FOR_ALL = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 
-/** Draws scene.lattice.figure (diagrams/lattice_figure.py). */
+/** Draws scene.lattice.figure (diagrams/panels/lattice/figure.py). */
 export class LatticePicture {
   /** @param onChoose called with the number of the cut whose dot was clicked */
   constructor(onChoose) {

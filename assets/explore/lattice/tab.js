@@ -8,7 +8,7 @@ const MOST_NUMBERS = 12; // in a cut that is written out
 
 /**
  * Python draws the lattice while the tab is open, with the look (views/look.py), and answers in `scene.lattice`
- * (diagrams/lattice_payload.py). The predicate is `visit.shown.predicate`.
+ * (diagrams/panels/lattice/document.py). The predicate is `visit.shown.predicate`.
  */
 export class LatticeView {
   constructor(node, explorer) {

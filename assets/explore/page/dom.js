@@ -1,4 +1,4 @@
-/* HTML elements: make them, fill them, change their text. diagrams/modules.py joins these modules into one script. */
+/* HTML elements: make them, fill them, change their text. diagrams/browser/modules.py joins these modules into one script. */
 
 /** A line may end inside a word longer than this (in letters), which would not fit the panel. */
 const LONGEST_UNBROKEN = 26;

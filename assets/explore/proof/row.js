@@ -1,5 +1,5 @@
 /* Dijkstra's row of white and red actions, in the browser: what may be interchanged, and where everything lies then.
- * The same as sim/theory/interchange.py and diagrams/proof.py. An order is a list of indices into the actions of a page. */
+ * The same as sim/theory/interchange.py and diagrams/panels/proof/panel.py. An order is a list of indices into the actions of a page. */
 
 export const STRAIGHT = "straight";
 

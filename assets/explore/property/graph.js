@@ -1,4 +1,4 @@
-/* A wait-for graph (diagrams/waiting.py): processes in a circle, and an arrow from who waits to whom it waits for. */
+/* A wait-for graph (diagrams/panels/property/wait_for_graph.py): processes in a circle, and an arrow from who waits to whom it waits for. */
 
 import { el } from "../page/dom.js";
 import { shape } from "../page/svg.js";

@@ -1,4 +1,4 @@
-/* How the diagram arranges the processes: {order, hidden, folded}, lists of names (diagrams/arrangement.py). A view, no edit. */
+/* How the diagram arranges the processes: {order, hidden, folded}, lists of names (diagrams/scene/arrangement.py). A view, no edit. */
 
 /** Whether nothing is hidden or folded and every process lies where it does without an arrangement. */
 export function isAsItIs({ order, hidden, folded }, lanes) {

@@ -204,7 +204,7 @@ export class Cuts {
   }
 
   /**
-   * How much of a conserved good a cut finds (diagrams/meters.py): in the processes, and in the channels; how much of it
+   * How much of a conserved good a cut finds (diagrams/panels/record/meters.py): in the processes, and in the channels; how much of it
    * is lost and copied inside; and whether a `state` is lost, with which there may have been more.
    */
   amounts({ processes, messages, faults: after }, frontier) {

@@ -1,4 +1,4 @@
-/* Cuts of a log through a window of it (diagrams/foreign_log.py): its own numbers, and what waited in channels before. */
+/* Cuts of a log through a window of it (diagrams/scene/foreign_log.py): its own numbers, and what waited in channels before. */
 
 import { Cuts } from "./cuts.js";
 

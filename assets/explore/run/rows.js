@@ -1,4 +1,4 @@
-/* All rows of the event table of the run, in columns (diagrams/event_columns.py): events, and what the algorithm did. */
+/* All rows of the event table of the run, in columns (diagrams/scene/event_columns.py): events, and what the algorithm did. */
 
 import { firstNot } from "./timeline.js";
 

@@ -1,4 +1,4 @@
-/* What the export dialog asks about one option of a format (diagrams/export_options.py): its controls and their values. */
+/* What the export dialog asks about one option of a format (diagrams/scene/export_options.py): its controls and their values. */
 
 import { el, field, fillMenu } from "../page/dom.js";
 

@@ -1,7 +1,7 @@
 /* Which part of an export its preview shows: of a file with a page for each step never all of them. */
 
 const MOST_FRAMES = 20; // of an animation
-const MOST_PAGES = 300; // of a file with a page for each step (diagrams/slides.py)
+const MOST_PAGES = 300; // of a file with a page for each step (diagrams/still/slides.py)
 
 /** What the server is asked for in order to show a file of a format, and what is to be said of the difference. */
 export function shownOf(name, way, options, scene) {

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from diagrams.payload import payload
-from diagrams.scene import compose
+from diagrams.browser.payload import payload
+from diagrams.scene.composition import compose
 from pipeline.compiled.listed import is_listed
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import SnapshotAlgorithm

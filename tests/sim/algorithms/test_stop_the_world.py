@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagrams.record import record_of
-from diagrams.scene import compose
+from diagrams.panels.record.panel import record_of
+from diagrams.scene.composition import compose
 from sim.algorithms.stop_the_world import Coordinator, Notes, StopTheWorld
 from sim.core.algorithm import Graph, Service
 from sim.core.delays import HOLD, DelayRule

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagrams.payload import payload
-from diagrams.scene import compose
-from diagrams.signs import signs
+from diagrams.browser.payload import payload
+from diagrams.figure.signs import signs
+from diagrams.scene.composition import compose
 from sim.algorithms.unaligned_barriers import Alignment, UnalignedBarriers
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.delays import DelayRule

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagrams.record import record_of
-from diagrams.scene import compose
+from diagrams.panels.record.panel import record_of
+from diagrams.scene.composition import compose
 from sim.algorithms.uncoordinated import Uncoordinated
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import pytest
 
 from diagrams.export import exporter
-from diagrams.scene import compose
-from diagrams.view import View
+from diagrams.scene.composition import compose
+from diagrams.scene.view import View
 from sim.algorithms.broken.records_twice import RecordsTwice
 from sim.algorithms.broken.rule_book import record_and_tell
 from sim.algorithms.chandy_lamport import ChandyLamport

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from diagrams.coordinator import coordinator
-from diagrams.payload import payload
-from diagrams.scene import compose
+from diagrams.browser.payload import payload
+from diagrams.panels.stored.coordinator import coordinator
+from diagrams.scene.composition import compose
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.document import library

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from diagrams.state_graph import way_to
+from diagrams.charts.state_graph import way_to
 from sim.core.scheduler import choice_name
 from sim.document import library
 from sim.document.fault_rates import FaultRates

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from diagrams.state_graph import way_to
+from diagrams.charts.state_graph import way_to
 from sim.core.errors import InputError
 from sim.core.model import MessageReference
 from sim.core.topology import EVERY_CHANNEL, Topology

@@ -1,0 +1,1 @@
+"""The browser's side: its scripts, and scenes as plain JSON."""

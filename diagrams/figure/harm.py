@@ -1,0 +1,79 @@
+"""What the failing checks of a snapshot point at in the space-time diagram: messages that speak against it.
+
+A message is marked once the verdicts are known. One that is received inside the cut and sent outside it, or recorded
+and sent outside it, has a band and a cross; one that is lost has a band of dashes: it crosses the cut, and nothing has
+recorded it. They give way to a cut that somebody holds (`meta.unless_cut`).
+"""
+
+from __future__ import annotations
+
+from diagrams.figure.arrows import shaft
+from diagrams.figure.canvas import Canvas, Point, Trace
+from diagrams.figure.cuts import MOST_CROSSES
+from diagrams.scene.composition import Scene
+from diagrams.scene.elements import Arrow, Span
+from sim.run.snapshots import Snapshot
+from sim.verify.harm import against, harms
+
+BESIDE = 0.15  # of the way of a message: where its band begins, if nobody has sent it any more
+WIDTH = 9  # pixels of a band
+
+
+def harm_bands(canvas: Canvas) -> None:
+    """The bands, below all arrows."""
+    for snapshot, step in _harmed(canvas.scene):
+        found = against(canvas.scene.execution, snapshot)
+        meta: Trace = {**canvas.of(snapshot.id), "unless_cut": True}
+        look: Trace = {"color": "@bad/0.6", "width": WIDTH * max(canvas.scale, 0.4)}
+        _mark(canvas, found.orphans | found.extra, step, "speaks against the cut", meta, look)
+        _mark(canvas, found.lost, step, "lost message", meta, {**look, "dash": "6px,5px"})
+
+
+def harm_crosses(canvas: Canvas) -> None:
+    """A cross on the middle of each message that speaks against a cut."""
+    for snapshot, step in _harmed(canvas.scene):
+        found = against(canvas.scene.execution, snapshot)
+        own = _arrows(canvas.scene, found.orphans | found.extra)[:MOST_CROSSES]
+        ends = [shaft(canvas.scene, arrow) for arrow in own]
+        middles = [[((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)] for a, b, *_ in ends if a and b]
+        cross = {"symbol": "x-thin", "size": 14, "color": "@ink", "line": {"width": 4, "color": "@ink"}}
+        meta = {**canvas.of(snapshot.id), "unless_cut": True}
+        show: list[Span] = [(step, None)] * len(middles)
+        canvas.add(middles, show, "speaks against the cut", mode="markers", marker=cross, meta=meta)
+
+
+def has_orphans(scene: Scene) -> bool:
+    """Whether a message speaks against the cut of a snapshot."""
+    found = [against(scene.execution, snapshot) for snapshot, _ in _harmed(scene)]
+    return any(own.orphans or own.extra for own in found)
+
+
+def has_lost(scene: Scene) -> bool:
+    """Whether a snapshot has lost a message."""
+    return any(against(scene.execution, snapshot).lost for snapshot, _ in _harmed(scene))
+
+
+def _harmed(scene: Scene) -> list[tuple[Snapshot, int]]:
+    """The snapshots of which a check fails, each with the step at which it is known; none beside a cut of one's own."""
+    found = {} if scene.shown_cut else {own.snapshot.id: (own.snapshot, own.step) for own in harms(scene.execution)}
+    return list(found.values())
+
+
+def _arrows(scene: Scene, messages: frozenset[int]) -> list[Arrow]:
+    """The arrows of messages, as they went in the life that counts."""
+    own = {arrow.id: arrow for arrow in scene.all_arrows if arrow.id in messages and arrow.gone is None}
+    return [own[message] for message in sorted(own)]
+
+
+def _mark(canvas: Canvas, messages: frozenset[int], step: int, sign: str, meta: Trace, look: Trace) -> None:
+    arrows = _arrows(canvas.scene, messages)
+    shafts = [_band(canvas.scene, arrow) for arrow in arrows]
+    canvas.add(shafts, [(step, None)] * len(arrows), sign, mode="lines", line=look, meta=meta)
+
+
+def _band(scene: Scene, arrow: Arrow) -> list[Point | None]:
+    """The ends of a band: beside the sending, where a recovery has taken that back, so that its pale dot is seen."""
+    start, end, gap = shaft(scene, arrow)
+    if start and end and arrow.id in scene.execution.history.unsent:
+        start = (start[0] + BESIDE * (end[0] - start[0]), start[1] + BESIDE * (end[1] - start[1]))
+    return [start, end, gap]

@@ -1,0 +1,157 @@
+"""What stands still in the space-time diagram: stripes beside a line for a channel, on it for a process.
+
+The stripes of a blocked channel lie beside the line of its receiver, on the side of its sender; those of a full channel
+beside the line of its sender, which stands still, on the side of its receiver. They grow with the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from diagrams.figure.canvas import Canvas, Point, plain
+from diagrams.figure.labels import Labels, Spot
+from diagrams.scene.elements import Span, Stretch
+from diagrams.shapes import theme
+from sim.core.model import BLOCKED, CRASH, DOWN, FROZEN, FULL, LEAVE, PAUSED, SLOW
+
+BESIDE, APART = 0.15, 0.1  # lanes from a line to the first stripes beside it, and to the next ones on that side
+MOST_BESIDE = 4  # stripes on one side of a line; more lie on each other
+LETTERS = 12
+SHARES = (0.5, 0.3, 0.7, 0.15, 0.85)  # of a stretch, where its duration may be written
+ON_A_LINE = 6  # the cost of a small text that a process line strikes through, besides that of any text
+MOST_TOLD = 12  # stretches with how long they last beside them
+CHANNEL, PROCESS, FILLED = "blocked channel", "paused process", "full channel"
+CRASHED, SEVERED, ABSENT = "process that is down", "severed channel", "process that is not there"
+SLOWED, ICED = "slow process", "frozen process"
+
+
+class Look(NamedTuple):
+    """How wide stripes are, in pixels, how much they cover, and how long they and the gaps between them are."""
+
+    width: float
+    opacity: float
+    stripes: str
+
+
+STRIPES = "2px,2px"
+# By kind of stop, the sign and how it looks: beside a line, and on it, where arrows end.
+LOOKS = {
+    BLOCKED: (CHANNEL, Look(7, 0.8, STRIPES)),
+    PAUSED: (PROCESS, Look(13, 0.3, STRIPES)),
+    FULL: (FILLED, Look(7, 0.8, "6px,3px")),
+    CRASH: (CRASHED, Look(5, 1.0, "7px,5px")),
+    LEAVE: (ABSENT, Look(5, 1.0, "16px,3px")),
+    FROZEN: (ICED, Look(13, 0.3, "13px,3px")),
+    SLOW: (SLOWED, Look(9, 0.35, "1px,5px")),
+    DOWN: (SEVERED, Look(4, 0.9, "2px,6px")),
+}
+GAP = "@paper"  # a line that is broken shows it
+
+
+class Bar(NamedTuple):
+    """Where the stripes of a stretch lie."""
+
+    stretch: Stretch
+    start: Point
+    end: Point
+
+    @property
+    def points(self) -> list[Point | None]:
+        """Its ends, and a gap."""
+        return [self.start, self.end, None]
+
+
+def bars(canvas: Canvas) -> list[Bar]:
+    """The stripes of all stretches on show."""
+    low, high = canvas.scene.extent
+    found: list[Bar] = []
+    ends: dict[tuple[int, bool], list[float]] = {}  # by line and side, where the stripes in each place end
+    for own in canvas.scene.stretches:
+        lane: float = own.lane
+        start, end = max(own.start, low), min(high if own.end is None else own.end, high)
+        if own.beside is not None:
+            is_before = own.beside < own.lane
+            places = ends.setdefault((own.lane, is_before), [])
+            place = next((number for number, until in enumerate(places) if until <= start), len(places))
+            places[place : place + 1] = [end]
+            aside = BESIDE + APART * (place % MOST_BESIDE)
+            lane += -aside if is_before else aside
+        if start < end:
+            found.append(Bar(own, (lane, start), (lane, end)))
+    return found
+
+
+def stops(canvas: Canvas) -> None:
+    """The stripes, and beside them how long each lasts."""
+    for rank, snapshot in _snapshots(canvas):
+        for kind, (sign, look) in LOOKS.items():
+            own = [bar for bar in bars(canvas) if (bar.stretch.snapshot, bar.stretch.kind) == (snapshot, kind)]
+            colour = GAP if kind in (CRASH, LEAVE) else _colour(rank, snapshot)
+            _draw(canvas, own, sign, look, colour, canvas.of(snapshot))
+
+
+def _colour(rank: int, snapshot: str | None) -> str:
+    """The colour of what stands still for a snapshot; a full channel stops its sender whatever snapshots there are."""
+    return "@ink" if snapshot is None else theme.snapshot_colour(rank)
+
+
+def _snapshots(canvas: Canvas) -> Iterator[tuple[int, str | None]]:
+    for name in dict.fromkeys(own.snapshot for own in canvas.scene.stretches):
+        yield canvas.scene.rank_of(name), name
+
+
+def _draw(canvas: Canvas, own: Sequence[Bar], sign: str, look: Look, colour: str, meta: dict[str, Any]) -> None:
+    """Those that last grow; those that have ended are as long as they are."""
+    width = look.width * max(canvas.scale, 0.5)
+    line = {"color": f"{colour}/{look.opacity:g}", "width": width, "dash": look.stripes}
+    growing: list[Span] = [(bar.stretch.step, bar.stretch.until) for bar in own]
+    ways = [[bar.start[1], bar.end[1], 0.0] for bar in own]
+    canvas.add([bar.points for bar in own], growing, sign, mode="lines", line=line, meta={**meta, "grow": ways})
+    ended = [bar for bar in own if bar.stretch.until is not None]
+    texts = [text for bar in ended for text in (plain(bar.stretch.text), plain(bar.stretch.text), None)]
+    there: list[Span] = [(bar.stretch.until or 0, None) for bar in ended]
+    hover: dict[str, Any] = {"text": texts, "hoverinfo": "text"}
+    canvas.add([bar.points for bar in ended], there, sign, mode="lines", line=line, meta=meta, **hover)
+
+
+def avoid_stops(canvas: Canvas, labels: Labels) -> None:
+    """Keep texts off the stripes."""
+    for bar in bars(canvas):
+        labels.avoid_line([bar.start, bar.end], 6)
+
+
+def durations(canvas: Canvas, labels: Labels) -> None:
+    """How long each stretch has lasted, once it has ended."""
+    ended = [bar for bar in bars(canvas) if bar.stretch.until is not None and bar.stretch.told]
+    for lane in range(len(canvas.scene.lanes)):
+        labels.avoid_line([(lane, edge) for edge in canvas.scene.extent], ON_A_LINE)
+    size = canvas.letters(LETTERS)
+    for rank, snapshot in _snapshots(canvas) if len(ended) <= MOST_TOLD else ():
+        own = [bar for bar in ended if bar.stretch.snapshot == snapshot]
+        placed = [(bar, labels.place(bar.stretch.told, size, _spots(canvas, bar), [], is_spare=True)) for bar in own]
+        seen = [(bar, spot) for bar, spot in placed if spot is not None]
+        font = {"color": _colour(rank, snapshot), "size": size}
+        hover = [plain(bar.stretch.text) for bar, _ in seen]
+        canvas.add(
+            [[spot.at] for _, spot in seen], [(bar.stretch.until or 0, None) for bar, _ in seen], "label", mode="text",
+            text=[plain(bar.stretch.told) for bar, _ in seen], textposition=[spot.side for _, spot in seen],
+            textfont=font, hovertext=hover, hoverinfo="text", cliponaxis=not canvas.scene.is_whole,
+            meta=canvas.of(snapshot),
+        )  # fmt: skip
+
+
+def _spots(canvas: Canvas, bar: Bar) -> list[Spot]:
+    """Spots along the stripes, on the side away from their line first."""
+    outer, inner = ("left", "right") if canvas.down else ("top", "bottom")
+    if bar.stretch.beside is not None and bar.stretch.beside > bar.stretch.lane:
+        outer, inner = inner, outer
+    lanes = canvas.scene.layout.places[-1] + 2 * canvas.room.beyond
+    _, look = LOOKS[bar.stretch.kind]
+    off = look.width / 2 * lanes / (canvas.room.width if canvas.down else canvas.room.height)  # in lanes
+    spots = []
+    for side in (outer, inner):
+        lane = bar.start[0] + (-off if side in ("left", "top") else off)
+        name = f"middle {side}" if canvas.down else f"{side} center"
+        spots += [Spot((lane, bar.start[1] + (bar.end[1] - bar.start[1]) * share), name) for share in SHARES]
+    return spots

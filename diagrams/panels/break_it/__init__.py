@@ -1,0 +1,1 @@
+"""The panel Break it: rules that are broken on purpose."""

@@ -1,0 +1,106 @@
+"""Scene -> what the page says of rules broken on purpose: their switches, and the harm done in this run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from urllib.parse import urlencode
+
+from diagrams.scene.composition import Scene
+from sim.core.algorithm import ALGORITHMS
+from sim.core.slip import SLIPS, Slip
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.edit.link import Shared, query_of
+from sim.explain.verdicts import verdict_words
+from sim.run.snapshots import Snapshot
+from sim.verify.checks import conserved_by
+from sim.verify.harm import Harm, harms
+
+MOST_HARMS = 20
+MAIN = 100  # the `order` of the last slip that stands first in the list; the others are "more"
+
+
+def broken(scene: Scene) -> dict[str, Any]:
+    """The `slips` that this run may make, and what those that it makes do, ready for JSON.
+
+    `of_others` are the titles of the algorithms that the other slips are made for. `rules` are those made, with a link
+    to the scenario that shows each; `harm` are the checks that fail, `refused` the cuts that Dijkstra's page refuses,
+    and `recorded` the goods that do not add up in a snapshot.
+    """
+    scenario = scene.execution.scenario
+    found = harms(scene.execution) if scenario.breaks else []
+    return {
+        "slips": _switches(scenario),
+        "of_others": _of_others(scenario),
+        "rules": [_rule(scenario, name) for name in scenario.breaks],
+        "harm": [_harm(scene, own) for own in found[:MOST_HARMS]],
+        "refused": [_refused(scene, own) for own in found if own.verdict.check == "consistency"],
+        "recorded": [_recorded(scene, own.snapshot) for own in found if own.verdict.check == "conservation"],
+    }
+
+
+def _switches(scenario: Scenario) -> list[dict[str, Any]]:
+    """The slips that this run may make, in their order."""
+    fitting = [slip for slip in (SLIPS[name] for name in SLIPS) if _fits(scenario, slip)]
+    return [
+        {
+            "name": slip.name, "switch": slip.switch, "breaks": slip.breaks, "said_in": slip.said_in,
+            "is_on": slip.name in scenario.breaks, "is_more": slip.order > MAIN,
+        }
+        for slip in sorted(fitting, key=lambda slip: slip.order)
+    ]  # fmt: skip
+
+
+def _fits(scenario: Scenario, slip: type[Slip]) -> bool:
+    """Whether the algorithm has the rule. Under the tick scheduler nothing overtakes: it delivers heads of channels."""
+    if slip.overtakes and scenario.scheduler.kind == "tick":
+        return False
+    return slip.of == scenario.algorithm if slip.of else scenario.rules.needs_fifo
+
+
+def _of_others(scenario: Scenario) -> list[str]:
+    """The titles of the algorithms whose rules the other slips break; [] where there are none."""
+    return [ALGORITHMS[kind].title for kind in sorted({SLIPS[name].of for name in SLIPS} - {"", scenario.algorithm})]
+
+
+def _rule(scenario: Scenario, name: str) -> dict[str, Any]:
+    """A slip that is made. `elsewhere` opens a bundled scenario with it (None: it is the one on show)."""
+    slip = SLIPS[name]
+    shared = Shared(scenario=slip.shown_by).edited((({"do": "break", "rule": name}, 0.0),))
+    elsewhere = {"title": library.load(slip.shown_by).title, "link": urlencode(query_of(shared))}
+    return {
+        "name": name, "switch": slip.switch, "breaks": slip.breaks, "said_in": slip.said_in,
+        "elsewhere": None if scenario.name == slip.shown_by else elsewhere,
+    }  # fmt: skip
+
+
+def _harm(scene: Scene, harm: Harm) -> dict[str, Any]:
+    words = verdict_words(scene.execution, harm.snapshot, harm.verdict)
+    return {
+        "snapshot": harm.snapshot.id, "check": words.check, "text": words.text, "step": harm.step,
+        "message": harm.message,
+    }  # fmt: skip
+
+
+def _refused(scene: Scene, harm: Harm) -> dict[str, Any]:
+    """The message that forbids the interchanges of Dijkstra's argument. Several may have one body: its step is told."""
+    assert harm.message is not None
+    send, channel = scene.execution.flights[harm.message].send, scene.execution.flights[harm.message].channel
+    told = f"the message that {send.process} sends to {channel.target_name} at step {send.step}"
+    return {"snapshot": harm.snapshot.id, "message": harm.message, "told": told}
+
+
+def _recorded(scene: Scene, snapshot: Snapshot) -> dict[str, Any]:
+    """What a snapshot has recorded of each good, as the meter shows it."""
+    workload, total = scene.execution.engine.workload, conserved_by(scene.execution)
+    inside, between = Counter[str](), Counter[str]()
+    for local in snapshot.local.values():
+        inside.update(workload.measure(local.state))
+    for message in snapshot.recorded_messages:
+        between.update(workload.measure_body(message.body))
+    goods = [
+        {"unit": good, "total": total[good], "inProcesses": inside[good], "inChannels": between[good]}
+        for good in sorted(total)
+    ]
+    return {"snapshot": snapshot.id, "goods": goods}

@@ -1,0 +1,1 @@
+"""The panel Lattice: all consistent cuts of a run."""

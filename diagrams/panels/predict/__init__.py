@@ -1,0 +1,1 @@
+"""The panel Predict: a diagram that gives nothing away."""

@@ -1,0 +1,1 @@
+"""The panel Proof: Dijkstra's interchange of actions."""

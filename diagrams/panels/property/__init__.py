@@ -1,0 +1,1 @@
+"""The panel Property: stable properties and wait-for graphs."""

@@ -1,0 +1,60 @@
+"""The wait-for graph: who waits for whom, as nodes in a circle and arrows from rim to rim.
+
+All graphs of a property have the same nodes at the same places, so that they can be compared at a glance. An arrow is
+of one of three kinds: `known` to the process states alone; known from a `channel` only; or `gone`, which the process
+states alone would show, and which the channels show to be over. Of more than MOST_DRAWN processes there is no picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import networkx as nx
+
+from diagrams.figure.topology import Place, edge
+from sim.core.detector import Finding
+
+KNOWN, CHANNEL, GONE = "known", "channel", "gone"
+MOST_DRAWN = 16  # processes
+RIM, SIDE = 0.27, 0.07  # of a node, and of an arrow beside the one that goes back; the circle has radius 1
+
+
+def places(findings: Iterable[Finding], processes: Iterable[str]) -> dict[str, Place]:
+    """Where each process lies that waits or is waited for in some finding, (across, up); clockwise from the top."""
+    graph: nx.Graph[str] = nx.Graph(waits for finding in findings for waits in finding.waits)
+    names = [name for name in processes if name in graph]
+    if len(names) > MOST_DRAWN:
+        return {}
+    around = nx.circular_layout(names) if len(names) > 1 else dict.fromkeys(names, (0.0, 0.0))
+    return {name: (round(float(up), 3), round(float(across), 3)) for name, (across, up) in around.items()}
+
+
+def waiting(whole: Finding, alone: Finding, at: Mapping[str, Place]) -> dict[str, Any] | None:
+    """The graph of a finding as nodes, edges and words, beside what the process states alone show (the same: itself).
+
+    An edge of the circle in which processes wait for each other is `in_circle`. None where nothing is drawn.
+    """
+    if not at:
+        return None
+    circle = set(zip(whole.circle, (*whole.circle[1:], *whole.circle[:1]), strict=True))
+    kinds = {own: KNOWN if own in alone.waits else CHANNEL for own in whole.waits}
+    kinds |= {own: GONE for own in alone.waits if own not in kinds}
+    ends = ("x0", "y0", "x1", "y1")
+    edges = [
+        {
+            "kind": kind,
+            "in_circle": (who, whom) in circle,
+            **dict(zip(ends, edge(at[who], at[whom], SIDE, RIM), strict=True)),
+        }
+        for (who, whom), kind in sorted(kinds.items())
+    ]
+    nodes = [{"name": name, "x": x, "y": y, "in_circle": name in whole.circle} for name, (x, y) in at.items()]
+    return {"nodes": nodes, "edges": edges, "told": _told(whole)}
+
+
+def _told(finding: Finding) -> str:
+    """What the picture shows, for those who cannot see it."""
+    waits = ", ".join(f"{who} waits for {whom}" for who, whom in finding.waits) or "nobody waits"
+    circle = f" A circle: {', '.join(finding.circle)}." if finding.circle else " There is no circle."
+    return f"Wait-for graph: {waits}.{circle}"

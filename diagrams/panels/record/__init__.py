@@ -1,0 +1,1 @@
+"""The panel Record: what each snapshot has recorded so far."""

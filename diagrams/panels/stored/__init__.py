@@ -1,0 +1,1 @@
+"""The panel Stored: stored snapshots, coordinator and recovery."""

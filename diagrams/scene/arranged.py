@@ -1,0 +1,117 @@
+"""Scene -> what a diagram draws of it: the lanes that its arrangement shows, numbered from 0 in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
+
+from diagrams.scene.composition import Scene
+from diagrams.scene.elements import ACROSS, Arrow, Dot, Ghost, Recording, Stretch
+from sim.core.model import INTERNAL
+
+Point = TypeVar("Point")  # of a cut: a position, or None
+
+
+class Arranged(Scene):
+    """A scene of the lanes on show.
+
+    Of a hidden process nothing is left but the stubs of its messages. A folded lane keeps its messages, recordings and
+    decisions, and loses its internal events and its labels.
+    """
+
+    def __init__(self, whole: Scene) -> None:
+        super().__init__(whole.whole_run, whole.first, whole.until, whole.original, whole.expanded, whole.arrangement)
+        self.whole = whole
+        self.number = {lane: number for number, lane in enumerate(self.layout.shown)}
+        self.lanes = tuple(whole.lanes[lane] for lane in self.layout.shown)
+        self.processes = tuple(whole.lanes[lane] for lane in self.layout.shown if lane < len(whole.processes))
+        self.recordings = {name: tuple(self._recordings(own)) for name, own in whole.recordings.items()}
+        seen = (own for own in whole.decisions if own.lane in self.number)
+        self.decisions = tuple(replace(own, lane=self.number[own.lane]) for own in seen)
+        at = (own for own in whole.moments if own.lane in self.number)
+        self.moments = tuple(replace(own, lane=self.number[own.lane]) for own in at)
+        self.back_to = tuple(replace(own, positions=self._points(own.positions)) for own in whole.back_to)
+        self.cuts = tuple(replace(cut, positions=self._points(cut.positions)) for cut in whole.cuts)
+        if whole.shown_cut:
+            self.shown_cut = replace(whole.shown_cut, positions=self._points(whole.shown_cut.positions))
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """As if nothing were hidden."""
+        return self.whole.extent
+
+    @property
+    def counted(self) -> str:
+        """The same."""
+        return self.whole.counted
+
+    @cached_property
+    def dots(self) -> tuple[Dot, ...]:
+        """The application events on show."""
+        return tuple(
+            replace(dot, lane=self.number[dot.lane], named=dot.named and dot.lane not in self.layout.folded)
+            for dot in self.whole.dots
+            if dot.lane in self.number and not (dot.kind == INTERNAL and dot.lane in self.layout.folded)
+        )
+
+    @cached_property
+    def arrows(self) -> tuple[Arrow, ...]:
+        """The messages with at least one end on show."""
+        return tuple(drawn for arrow in self.whole.arrows if (drawn := self._arrow(arrow)))
+
+    @cached_property
+    def again(self) -> tuple[Arrow, ...]:
+        """Likewise."""
+        return tuple(drawn for arrow in self.whole.again if (drawn := self._arrow(arrow)))
+
+    @cached_property
+    def ghosts(self) -> list[Ghost]:
+        """Those between two lanes on show."""
+        return [
+            replace(ghost, source=self.number[ghost.source], target=self.number[ghost.target])
+            for ghost in self.whole.ghosts
+            if ghost.source in self.number and ghost.target in self.number
+        ]
+
+    @cached_property
+    def failed_tries(self) -> tuple[Arrow, ...]:
+        """Likewise."""
+        return tuple(drawn for arrow in self.whole.failed_tries if (drawn := self._arrow(arrow)))
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Those of the processes on show; a channel of a hidden process lies on the side of that."""
+        return tuple(
+            replace(own, lane=self.number[own.lane], beside=None if own.beside is None else self._side(own))
+            for own in self.whole.stretches
+            if own.lane in self.number
+        )
+
+    def _side(self, stretch: Stretch) -> int:
+        """The lane of the other end of a channel, or a neighbour on its side."""
+        other = stretch.beside or 0
+        return self.number.get(other, self.beside(self.number[stretch.lane], other))
+
+    def why_not_received(self, arrow: Arrow) -> str:
+        """As if nothing were hidden."""
+        return self.whole.why_not_received(arrow)
+
+    def _arrow(self, arrow: Arrow) -> Arrow | None:
+        source, target = self.number.get(arrow.source), self.number.get(arrow.target)
+        if source is not None and target is not None:
+            return replace(arrow, source=source, target=target)
+        if source is not None and arrow.stub != ACROSS:
+            return replace(arrow, source=source, target=self.beside(source, arrow.target), stub="target")
+        if target is not None and arrow.end is not None:
+            beside = self.beside(target, arrow.source)
+            return replace(arrow, source=beside, target=target, stub=arrow.stub or "source")
+        return None
+
+    def _recordings(self, recordings: Iterable[Recording]) -> Iterable[Recording]:
+        return (replace(own, lane=self.number[own.lane]) for own in recordings if own.lane in self.number)
+
+    def _points(self, positions: tuple[Point, ...]) -> tuple[Point, ...]:
+        """The points of a cut on the lanes on show."""
+        return tuple(positions[lane] for lane in self.layout.shown[: len(self.processes)])

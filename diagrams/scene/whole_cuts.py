@@ -1,0 +1,58 @@
+"""The cuts of a scene: those of its run, or in a window of a foreign log those between the events of the log.
+
+An event of a log with several partners is several events of the scene, its parts. A cut has all parts inside, or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from diagrams.scene.foreign_log import ForeignLog
+from diagrams.scene.log_predicates import LogPredicates
+from sim.run.cut_states import states_at_cuts
+from sim.run.execution import Execution
+from sim.run.predicates import Predicates
+from sim.theory.cut_names import CutNames
+from sim.theory.positions import Cut, Order
+
+
+class WholeEvents:
+    """The positions of a run, and its cuts."""
+
+    def __init__(self, execution: Execution, log: ForeignLog | None) -> None:
+        self.execution, self.log = execution, log
+
+    @cached_property
+    def order(self) -> Order:
+        """The positions of the run; in a window of a log each event is one, with all its parts."""
+        if self.log is None:
+            return self.execution.order
+        numbers = self.log.numbers
+        return Order(
+            self.execution.scenario.processes,
+            self.execution.events,
+            together=lambda event: numbers[event.process][(event.index or 0) - 1],
+        )
+
+    @cached_property
+    def names(self) -> CutNames:
+        """What names the cuts."""
+        return CutNames(self.order)
+
+    def cut(self, name: Sequence[int]) -> Cut | None:
+        """The cut with a name, whose events are those of the scene; None where it divides a position."""
+        found = self.names.cut(name)
+        return found if self.order.inside(found) == tuple(name[: len(self.order.processes)]) else None
+
+    def numbers(self, cut: Cut) -> tuple[int, ...]:
+        """The events inside as a link has them: in a window of a log, with the log's numbers."""
+        inside = self.order.inside(cut)
+        return tuple(self.log.in_numbers(inside)) if self.log else inside
+
+    @cached_property
+    def predicates(self) -> Predicates:
+        """What may be asked at a cut."""
+        states = states_at_cuts(self.execution)
+        return Predicates(states) if self.log is None else LogPredicates(replace(states, order=self.order), self.log)

@@ -1,0 +1,1 @@
+"""Lines, areas, texts and colours. They know nothing of executions."""

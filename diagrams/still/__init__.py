@@ -1,0 +1,1 @@
+"""Still pictures: captions, legends, pages of a deck."""
