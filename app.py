@@ -3,10 +3,13 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from views import addresses, exports, live_routes, slider_runs, vendor
+from views.ensembles import slider_runs
 from views.farewell import farewell
-from views.gate import Gate, check_settings
-from views.held_uploads import HeldUploads
+from views.live import routes as live_routes
+from views.server import addresses, vendor
+from views.server.gate import Gate, check_settings
+from views.server.held_uploads import HeldUploads
+from views.widgets import exports
 
 check_settings()
 app = st.App(

@@ -21,7 +21,7 @@ from bench.waits import HANDLE, WATCH, path
 from sim.document import library
 from sim.edit.link import Shared
 from tests.e2e.conftest import Trouble
-from views.explore_session import ExploreSession
+from views.explore.session import ExploreSession
 
 THINKING_S = (2.0, 4.0)
 PATIENCE_S = 60

@@ -176,7 +176,7 @@ def test_the_entry_page_imports_nothing_of_ours_but_the_pages() -> None:
         ("sim", "import scipy"),
         ("sim", "import pickle"),
         ("diagrams", "import streamlit as st"),
-        ("diagrams", "from views.component import mount"),
+        ("diagrams", "from views.widgets.explorer import mount"),
         ("diagrams", "import pipeline.store.schema"),
         ("pipeline", "from diagrams.scene.composition import Scene"),
         ("pipeline", "from yaml import safe_load"),

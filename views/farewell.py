@@ -16,8 +16,8 @@ from contextlib import asynccontextmanager
 from types import FrameType
 
 from pipeline.spark import spark_session
-from views.jobs import JOBS
-from views.live_runs import LIVE
+from views.live.cluster import LIVE
+from views.server.jobs import JOBS
 
 MOST_S = 9.0  # from the signal to the end
 CONNECTIONS_S = 1.0  # that connections have to close, once everything else has ended

@@ -5,9 +5,17 @@ from typing import Any
 import streamlit as st
 
 from diagrams.browser.scripts import ASSETS, page_styles
-from views import addresses, collecting, compare, ensembles, every_run, explore, history, live, sizing, traces
+from views.compare import page as compare
+from views.ensembles import page as ensembles
+from views.every_run import page as every_run
+from views.explore import page as explore
+from views.history import page as history
+from views.live import page as live
+from views.server import addresses, garbage
+from views.sizing import page as sizing
+from views.traces import page as traces
 
-collecting.settle()  # all pages are imported
+garbage.settle()  # all pages are imported
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "icon.svg", size="small")
 st.html(f"<style>{page_styles()}</style>")

@@ -1,4 +1,4 @@
-/* The entry of the Compare page: Streamlit calls its default export (views/compare_component.py). */
+/* The entry of the Compare page: Streamlit calls its default export (views/compare/component.py). */
 
 import { cacheArrayAttributes } from "../explore/diagram/diagram.js";
 import { loadPage } from "../explore/page/load.js";

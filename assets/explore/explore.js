@@ -1,4 +1,4 @@
-/* The app's entry: Streamlit calls its default export (views/component.py). */
+/* The app's entry: Streamlit calls its default export (views/widgets/explorer.py). */
 
 import { cacheArrayAttributes } from "./diagram/diagram.js";
 import { noLineMenu } from "./edit/line_menu.js";

@@ -65,7 +65,7 @@ function tabIn({ tab }, other) {
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
  * has answered; `noted()` when `visit.shown` or the tab has changed; `cutMoved(frontier)` when somebody has moved the cut
  * (cut/held_cut.js); `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened, and
- * `wanted`, what Python shall draw for it beside the run, while it is open (views/look.py). Listeners outside the
+ * `wanted`, what Python shall draw for it beside the run, while it is open (views/widgets/look.py). Listeners outside the
  * explorer's own element end with the signal `closed`, and what else has to end listens to it.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.

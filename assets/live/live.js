@@ -1,4 +1,4 @@
-/* The entry of the page Live: Streamlit calls its default export (views/live_component.py). */
+/* The entry of the page Live: Streamlit calls its default export (views/live/component.py). */
 
 import { cacheArrayAttributes } from "../explore/diagram/diagram.js";
 import { loadPage } from "../explore/page/load.js";

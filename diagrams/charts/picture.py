@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diagrams.charts import traces as chart_shapes
+from diagrams.charts import traces
 from diagrams.charts.axes import LEADING, Ticks, below, beside, explained, span_of
 from diagrams.charts.parts import TYPE, number
 from diagrams.figure.drawing import Frame, Picture, dash_of, letters_in
@@ -41,7 +41,7 @@ def chart_picture(figure: Figure, sheet: Sheet = SCREEN) -> Picture:
     page.write(layout["yaxis"]["title"]["text"])
     frame, upward, across = _laid_out(figure, page)
     page.parts += _grid(frame, layout, upward, across, letters)
-    inside = [part for trace in figure["data"] for part in chart_shapes.drawn(trace, frame, letters)]
+    inside = [part for trace in figure["data"] for part in traces.drawn(trace, frame, letters)]
     page.at = frame.plot.bottom + TICK + max((len(tick.lines) for tick in across.ticks), default=0) * page.leading
     page.write(layout["xaxis"]["title"]["text"], centre=(frame.plot.left + frame.plot.right) / 2)
     page.flow([_entry(told, letters, page.room) for told in explained(across, upward)])
@@ -91,7 +91,7 @@ class _Page:
 def _laid_out(figure: Figure, page: _Page) -> tuple[Frame, Ticks, Ticks]:
     """The plot below what has been written, and the ticks on its left and below it."""
     layout, letters = figure["layout"], page.letters
-    extents = [chart_shapes.extent(trace) for trace in figure["data"]]
+    extents = [traces.extent(trace) for trace in figure["data"]]
     spans = [
         span_of(layout[axis], [value for extent in extents for value in extent[rank]])
         for rank, axis in enumerate(("xaxis", "yaxis"))
@@ -182,7 +182,7 @@ def _fields(trace: Trace, letters: float, room: float) -> Iterator[_Entry]:
         for rank in range(FIELDS):
             left, top = x + start + field * rank + 1, y - 0.8 * letters
             box = Box(left, top, left + field - 2, y + 0.1 * letters)
-            yield Area((box.corners,), chart_shapes.field_colour(trace, trace["zmin"] + step * rank))
+            yield Area((box.corners,), traces.field_colour(trace, trace["zmin"] + step * rank))
         yield Text((x + start + FIELDS * field + 0.4 * letters, y), high, "start", letters, "@ink", sign="label")
 
     yield _Entry(start + FIELDS * field + end, draw)

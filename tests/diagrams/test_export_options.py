@@ -20,8 +20,8 @@ from sim.edit.link import Shared
 from tests.cases import each
 from tests.diagrams.tools import scene
 from tests.tools import dropped, example
-from views.explore_session import ExploreSession
-from views.exports import filename, view_of
+from views.explore.session import ExploreSession
+from views.widgets.exports import filename, view_of
 
 SCALE = number("scale", "Scale", 2, 1, 8)
 PAPER = menu("paper", "Paper", [("a4", "A4"), ("letter", "US letter")], "a4")

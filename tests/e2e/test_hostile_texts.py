@@ -29,7 +29,7 @@ TEXTS = [HOSTILE, WORD, "1. one", "# two", "* three", "> four", "----", "+"]
 # Every element of Streamlit in which a page shows a text of a user.
 MARKDOWN = f"""
 import streamlit as st
-from views.page_words import as_text
+from views.server.plain_words import as_text
 for number, text in enumerate({TEXTS!r}):
     st.markdown(f"**{{as_text(text)}}**, told")
     st.caption(as_text(text))

@@ -10,6 +10,6 @@ from pipeline.spark import spark_session
 @pytest.fixture
 def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages find Spark neither started nor failed, and start none."""
-    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
+    monkeypatch.setattr("views.widgets.waits.warm_up", lambda: None)
     monkeypatch.setattr(spark_session, "problem", lambda: None)
-    monkeypatch.setattr("views.ensembles.get_ready", lambda: None)
+    monkeypatch.setattr("views.ensembles.page.get_ready", lambda: None)

@@ -22,10 +22,10 @@ from sim.core.errors import InputError
 from tests.security.asgi import scope_of
 from tests.tools import ROOT
 from tests.waiting import budget_s
-from views import jobs, visitors
-from views.history import _delete
-from views.jobs import STOPPED, Job, Jobs
-from views.waiting import Situation
+from views.history.page import _delete
+from views.server import jobs, visitors
+from views.server.jobs import STOPPED, Job, Jobs
+from views.widgets.waits import Situation
 
 GRID = {"workload": "bank", "processes": "3", "runs": "2"}
 NOW = Situation((), is_warm=False, problem=None, loss=None)
@@ -183,13 +183,13 @@ def test_one_that_its_visitor_cancels_has_no_such_reason(browser_of: Any, queue:
 
 
 def page_of_a_log() -> None:
-    from views import traces
+    from views.traces import page as traces
 
     traces.page()
 
 
 def page_of_an_ensemble() -> None:
-    from views import ensembles
+    from views.ensembles import page as ensembles
 
     ensembles.page()
 
@@ -213,9 +213,9 @@ def test_the_page_says_that_a_job_was_stopped_and_why(
     queue.cancel(job)
     queue.close()
     for module in ("traces", "ensembles"):
-        monkeypatch.setattr(f"views.{module}.JOBS", queue)
-        monkeypatch.setattr(f"views.{module}.waiting", lambda *words: NOW)  # no Spark is started
-    monkeypatch.setattr("views.ensembles.get_ready", lambda: None)
+        monkeypatch.setattr(f"views.{module}.page.JOBS", queue)
+        monkeypatch.setattr(f"views.{module}.page.waiting", lambda *words: NOW)  # no Spark is started
+    monkeypatch.setattr("views.ensembles.page.get_ready", lambda: None)
     monkeypatch.setattr(visitors, "visitor", lambda: "ada")
     shown = AppTest.from_function(page, default_timeout=60)
     shown.query_params["data"] = "a"
@@ -279,7 +279,7 @@ def test_nor_does_a_command(command: list[str], root: Path, monkeypatch: pytest.
 
 def history() -> None:
     from pipeline.store import catalog
-    from views.history import _delete_button
+    from views.history.page import _delete_button
 
     _delete_button(catalog.entries())
 
@@ -314,8 +314,8 @@ def test_history_asks_again_when_it_deletes(root: Path, browser_of: Any) -> None
 
 
 def progress() -> None:
-    from views import visitors
-    from views.waiting import progress_of
+    from views.server import visitors
+    from views.widgets.waits import progress_of
 
     for job in visitors.JOBS.active():
         progress_of(job)
@@ -323,7 +323,7 @@ def progress() -> None:
 
 def stopped() -> None:
     from pipeline.store import catalog
-    from views.ensembles import _stopped
+    from views.ensembles.page import _stopped
 
     for entry in catalog.entries():
         _stopped(entry.store, None)

@@ -20,7 +20,7 @@ from sim.exchange.csv_cells import FIRST, harmless, original
 from sim.run.execution import run
 from tests.pipeline.some_logs import events_of
 from tests.tools import examples
-from views.page_words import as_cells
+from views.server.plain_words import as_cells
 
 FORMULAS = ["=1+1", "+cmd|'/C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://evil.example")', "＝1"]
 NUMBERS = ["-5", "+5", "-1.5e-3", "-.5", "0"]

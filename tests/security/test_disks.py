@@ -25,8 +25,8 @@ from pipeline.store.schema import AUDIT_TYPES, RUN_TYPES, arrow_schema
 from sim.core.errors import InputError
 from tests.security.odd_folders import GRID
 from tests.tools import ROOT
-from views import ensembles
-from views.jobs import FAILED, Job
+from views.ensembles import page as ensembles
+from views.server.jobs import FAILED, Job
 
 ROWS = pyarrow.Table.from_pylist([{"run_id": 0}], arrow_schema(RUN_TYPES))
 SMALL = ["ensemble", "--processes", "2", "--runs", "1", "--out"]
@@ -243,7 +243,9 @@ def test_what_cannot_be_deleted_is_told_and_never_taken_for_whole(
 def pages() -> None:
     import streamlit as st
 
-    from views import ensembles, history, traces
+    from views.ensembles import page as ensembles
+    from views.history import page as history
+    from views.traces import page as traces
 
     {"ensembles": ensembles.page, "traces": traces.page, "history": lambda: history.page({})}[st.query_params["page"]]()
 

@@ -15,8 +15,8 @@ from diagrams.export import exporter, formats, is_long
 from sim.core.deadline import check, in_time
 from sim.edit.link import Shared
 from tests.waiting import comes
-from views import exports
-from views.explore_session import ExploreSession
+from views.explore.session import ExploreSession
+from views.widgets import exports
 
 app = Starlette(routes=exports.ROUTES)
 LONG, SHORT = "gif", "svg"

@@ -18,8 +18,8 @@ from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.security.asgi import ask, scope_of
 from tests.tools import ROOT, examples
-from views import visitors
-from views.gate import FRAMES_VARIABLE, HOSTS_VARIABLE, Gate, host_in, hosts_named
+from views.server import visitors
+from views.server.gate import FRAMES_VARIABLE, HOSTS_VARIABLE, Gate, host_in, hosts_named
 
 LOCAL, LAN = ("127.0.0.1", 8501), ("192.168.1.20", 8501)
 

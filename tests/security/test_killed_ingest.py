@@ -61,7 +61,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def page() -> None:
-    from views import traces
+    from views.traces import page as traces
 
     traces.page()
 
@@ -74,8 +74,8 @@ def test_a_killed_ingest_leaves_no_half_table(root: Path, monkeypatch, moment: s
     assert {table: store.count(table) for table in ("events", "traces") if store.has(table)} == WHOLE[moment]
     entry = catalog.find(moment)
     assert (entry.status, entry.problem) == ("stopped", None)
-    monkeypatch.setattr("views.traces.waiting", lambda *words: None)  # no Spark is started
-    monkeypatch.setattr("views.traces.trace_window", lambda *given, **named: None)
+    monkeypatch.setattr("views.traces.page.waiting", lambda *words: None)  # no Spark is started
+    monkeypatch.setattr("views.traces.page.trace_window", lambda *given, **named: None)
     shown = AppTest.from_function(page, default_timeout=60)
     shown.query_params["data"] = moment
     shown.run()

@@ -26,8 +26,8 @@ from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.security.odd_folders import ABOUT, GOOD, GRID, ODD, PLACED, RAW, folder
 from tests.tools import examples
-from views.history import in_a_line
-from views.history_words import asked_for, details
+from views.history.page import in_a_line
+from views.history.words import asked_for, details
 
 EVERY = {**ODD, **RAW, **PLACED}
 
@@ -42,19 +42,19 @@ pytestmark = pytest.mark.usefixtures("no_spark")
 
 
 def history() -> None:
-    from views.history import page
+    from views.history.page import page
 
     page({})
 
 
 def ensembles() -> None:
-    from views.ensembles import page
+    from views.ensembles.page import page
 
     page()
 
 
 def traces() -> None:
-    from views.traces import page
+    from views.traces.page import page
 
     page()
 

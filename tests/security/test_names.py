@@ -24,9 +24,10 @@ from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.security.odd_folders import GOOD, GRID, folder
 from tests.tools import examples
-from views import bring_log, ensembles
-from views.grid_form import Wanted
-from views.jobs import JOBS
+from views.ensembles import page as ensembles
+from views.ensembles.form import Wanted
+from views.server.jobs import JOBS
+from views.traces import form as bring_log
 
 LONG = "x" * 300
 PAGES = ("ensembles", "traces")
@@ -47,7 +48,9 @@ def root(no_spark: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pat
 def pages() -> None:
     import streamlit as st
 
-    from views import ensembles, history, traces
+    from views.ensembles import page as ensembles
+    from views.history import page as history
+    from views.traces import page as traces
 
     {"ensembles": ensembles.page, "traces": traces.page, "history": lambda: history.page({})}[st.query_params["page"]]()
 

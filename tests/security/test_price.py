@@ -23,10 +23,13 @@ from sim.document.files import parse_toml
 from sim.edit.link import Shared, query_of
 from sim.run.execution import run
 from sim.run.price import price_of
-from views import budget, explore, explore_session, gallery, opening, tabs, visitors
-from views.budget import Busy, answering
-from views.explore_session import ExploreSession
-from views.tabs import for_this_tab
+from views.explore import gallery, opening
+from views.explore import page as explore
+from views.explore import session as explore_session
+from views.explore.session import ExploreSession
+from views.server import budget, tabs, visitors
+from views.server.budget import Busy, answering
+from views.server.tabs import for_this_tab
 
 ADD = {"do": "internal", "process": "P1", "at": 50}
 IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
@@ -123,10 +126,10 @@ def test_an_edit_that_makes_a_run_too_dear_is_refused(session, monkeypatch):
 
 
 def test_more_messages_than_a_browser_draws_are_refused(session, monkeypatch):
-    monkeypatch.setattr("views.look.MOST_DRAWN", 30)
+    monkeypatch.setattr("views.widgets.look.MOST_DRAWN", 30)
     with pytest.raises(InputError, match="messages are on their way at once"):
         session.open(Shared(toml=f"processes = 7\n{snapshots(1)}", name="crowd"))
-    monkeypatch.setattr("views.look.MOST_REASONS", 30)
+    monkeypatch.setattr("views.widgets.look.MOST_REASONS", 30)
     with pytest.raises(InputError, match="of 2 snapshots"):
         session.open(Shared(toml=f"processes = 4\n{snapshots(2)}", name="crowd"))
 
@@ -300,7 +303,8 @@ def complaints(page: AppTest) -> list[str]:
 
 
 def opened_file() -> None:
-    from views import explore, gallery
+    from views.explore import gallery
+    from views.explore import page as explore
 
     gallery.open_file(explore._open)
 
@@ -325,7 +329,7 @@ def test_a_file_for_a_tab_that_has_gone_is_not_opened(tab, monkeypatch):
 def card() -> None:
     from sim.core.errors import InputError
     from sim.document import library
-    from views import gallery
+    from views.explore import gallery
 
     def refuse(_: object) -> None:
         raise InputError("not now")
@@ -358,8 +362,8 @@ def test_combinations_that_share_a_trial_look_at_the_clock_too(monkeypatch):
 
 
 def ensemble_form() -> None:
-    from views.ensembles import _start
-    from views.grid_form import grid_form
+    from views.ensembles.form import grid_form
+    from views.ensembles.page import _start
 
     grid_form(_start)
 
@@ -453,7 +457,7 @@ def test_the_turn_ends_with_the_answer_also_where_it_fails(session, monkeypatch,
 
 
 def explore_page() -> None:
-    from views import explore
+    from views.explore import page as explore
 
     explore.page()
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.tools import ROOT, check_none
-from views.page_words import as_text
+from views.server.plain_words import as_text
 
 # Where Streamlit reads Markdown (or HTML): of each call the first argument, and these keywords.
 READ = {
@@ -25,41 +25,41 @@ KEYWORDS = {"body", "help", "label", "text", "title"}
 SECOND_TOO = {"progress", "pills", "radio", "segmented_control"}  # its text; options, which are Markdown here
 
 PLAIN = {"as_text", "escape", "len"}  # calls that give a plain text, or a number
-OWN = {  # by page: words of our own sources only, or HTML in which the rest is escaped
-    "bring_log": {"option.label", "option.other.capitalize()", "visitors.most_megabytes()", "words"},
-    "chart_saving": {"FILES[form].what_for", "LEGEND.label", "form.upper()", "list(FILES)", "option.label"},
-    "ensemble_results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
-    "ensemble_runs": {"drawn.how_to_read", "label", "more", "text", "what_to_click"},
-    "ensembles": {"[RESULTS, SLIDERS]", "whose", "why"},
-    "every_run_form": {"label"},
-    "every_run_results": {
+OWN = {  # by module of views: words of our own sources only, or HTML in which the rest is escaped
+    "traces/form": {"option.label", "option.other.capitalize()", "visitors.most_megabytes()", "words"},
+    "widgets/chart_saving": {"FILES[form].what_for", "LEGEND.label", "form.upper()", "list(FILES)", "option.label"},
+    "ensembles/results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
+    "ensembles/single_runs": {"drawn.how_to_read", "label", "more", "text", "what_to_click"},
+    "ensembles/page": {"[RESULTS, SLIDERS]", "whose", "why"},
+    "every_run/form": {"label"},
+    "every_run/results": {
         "_still(_depths_chart(exploring))", "about_snapshots(found)", "chart.how_to_read", "checks_table(found)",
         "file", "headline(found)", "label", "list(names)", "snapshots_table(found)", "told",
         "what_is_checked(found)",
     },
-    "expected_snaps": {"''.join(_table(comparison))"},
-    "explore": {"sentence(YOURS_FOLLOWS)"},
-    "gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
-    "grid_form": {"field.label", "help", "in_words(grid)", "label"},
-    "history": {
+    "explore/expected_snaps": {"''.join(_table(comparison))"},
+    "explore/page": {"sentence(YOURS_FOLLOWS)"},
+    "explore/gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
+    "ensembles/form": {"field.label", "help", "in_words(grid)", "label"},
+    "history/page": {
         "PAGES[entry.kind]", "as_table([*asked_for(entry).items(), *details(entry).items()])",
         "as_table(rows, ('', *names))",
     },
-    "live_form": {"label", "steps", "told"},
-    "menus": {"label"},
+    "live/form": {"label", "steps", "told"},
+    "widgets/menus": {"label"},
     "pages": {"page_styles()"},
-    "predicting": {"QUANTITIES.get(name, 'a parameter of the workload')"},
-    "sizing": {
+    "ensembles/prediction": {"QUANTITIES.get(name, 'a parameter of the workload')"},
+    "sizing/page": {
         "check_table(done)", "claims_table(claims())", "done.runs", "drawn.how_to_read", "drawn.name",
         "figures_table(figures(system))", "formulas_table(formulas(system))", "list(VIEWS)",
     },
-    "sizing_form": {"told", "wanted.label"},
-    "tradeoffs": {
+    "sizing/form": {"told", "wanted.label"},
+    "compare/tradeoffs": {
         "FORMS[form].what_for", "LABELS[option]", "as_text_table(table)", "cell_html(cell)", "form", "list(FORMS)",
         "method", "whose", "words[0].upper()", "words[1:]",
     },
-    "traces": {"_in_a_sentence(list(told.values()), len(rows))", "label"},
-    "waiting": {"_how_far(job)", "job.done / job.total", "meanwhile"},
+    "traces/page": {"_in_a_sentence(list(told.values()), len(rows))", "label"},
+    "widgets/waits": {"_how_far(job)", "job.done / job.total", "meanwhile"},
 }  # fmt: skip
 
 
@@ -97,12 +97,13 @@ def _parts(text: ast.expr) -> Iterator[ast.expr]:
 
 @pytest.mark.slow
 def test_a_page_says_nothing_of_users_as_markdown() -> None:
-    paths = sorted((ROOT / "views").glob("*.py"))
+    paths = sorted((ROOT / "views").rglob("*.py"))
     assert paths
-    parts = [(path, line, ast.unparse(part)) for path in paths for line, part in told(path.read_text("utf-8"))]
+    name_of = {path: str(path.relative_to(ROOT / "views").with_suffix("")) for path in paths}
+    parts = [(name_of[path], line, ast.unparse(part)) for path in paths for line, part in told(path.read_text("utf-8"))]
     check_none(
-        f"{path.name}:{line}: {part} reaches Streamlit's Markdown; write as_text({part}), or add it to OWN if no user "
-        "can have written it" for path, line, part in parts if part not in OWN.get(path.stem, ())
+        f"{name}:{line}: {part} reaches Streamlit's Markdown; write as_text({part}), or add it to OWN if no user "
+        "can have written it" for name, line, part in parts if part not in OWN.get(name, ())
     )  # fmt: skip
 
 

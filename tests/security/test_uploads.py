@@ -17,10 +17,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from sim.core.errors import InputError
 from tests.tools import ROOT
-from views import held_uploads, visitors
-from views.held_uploads import HeldUploads
-from views.jobs import Job, Jobs
-from views.uploads import MOST_MEGABYTES, by_name, shared_from
+from views.server import held_uploads, visitors
+from views.server.held_uploads import HeldUploads
+from views.server.jobs import Job, Jobs
+from views.server.uploads import MOST_MEGABYTES, by_name, shared_from
 
 TOML = b'processes = ["P1", "P2"]\n'
 

@@ -20,9 +20,10 @@ from pipeline.spark.scratch import Scratch
 from sim.core.errors import InputError
 from tests.tools import ROOT
 from tests.waiting import budget_s
-from views import jobs, traces, visitors
-from views.bring_log import Brought
-from views.jobs import FAILED, STOPPED, Jobs
+from views.server import jobs, visitors
+from views.server.jobs import FAILED, STOPPED, Jobs
+from views.traces import page as traces
+from views.traces.form import Brought
 
 
 class Content(bytearray):

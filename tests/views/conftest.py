@@ -14,7 +14,7 @@ from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from tests.cluster.live import all_running, bank, live, taken
 from tests.waiting import comes
-from views.live_asked import Asked
+from views.live.form_state import Asked
 
 
 class StillRun:

@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from tests.tools import ROOT
-from views import addresses
+from views.server import addresses
 
 ADDRESSES = """
 import sys
 from streamlit import config
 config.set_option("server.baseUrlPath", sys.argv[1])
-from views.addresses import ROUTES
+from views.server.addresses import ROUTES
 print([route.path for route in ROUTES])
 """
 
@@ -38,7 +38,8 @@ URLS = """
 import sys
 from streamlit import config
 config.set_option("server.baseUrlPath", sys.argv[1])
-from views import exports, vendor
+from views.server import vendor
+from views.widgets import exports
 print(*[route.path for route in vendor.ROUTES], vendor.PLOTLY_URL, exports.URL, exports.ROUTES[0].path)
 """
 

@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 from pipeline import formats
 from pipeline.formats import options_of
 from tests.tools import dropped, example
-from views.bring_log import in_the_forms_words
+from views.traces.form import in_the_forms_words
 
 
 def form() -> None:
-    from views.bring_log import bring_log
+    from views.traces.form import bring_log
 
     bring_log(lambda brought: None)
 

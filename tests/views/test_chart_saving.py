@@ -12,7 +12,7 @@ def menu(*traces: dict[str, str]) -> None:
     from diagrams.charts import figures as charts
     from diagrams.charts.files import Chart
     from diagrams.charts.measures import DIMENSIONS, MEASURES
-    from views.chart_saving import save_menu
+    from views.widgets.chart_saving import save_menu
 
     def rows() -> bytes:
         raise AssertionError("nobody has asked for them")

@@ -17,7 +17,7 @@ from sim.edit.link import Shared, read_query
 from sim.run.references import references
 from tests.sim.strategies import edits
 from tests.tools import examples
-from views.compare_session import CompareSession
+from views.compare.session import CompareSession
 
 FOUR = ["chandy_lamport", "lai_yang", "mattern", "stop_the_world"]
 HELD = {"channel": None, "kind": "app", "label": "t2", "snapshot": None, "ordinal": 1}

@@ -30,18 +30,21 @@ from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.tools import ROOT
-from views import explore, opening
-from views.ensemble_results import in_a_sentence, who_was_slowest
-from views.ensemble_runs import outcome, story
-from views.explore_session import ExploreSession
-from views.grid_form import in_the_forms_words, in_words
+from views.ensembles.form import in_the_forms_words, in_words
+from views.ensembles.results import in_a_sentence, who_was_slowest
+from views.ensembles.single_runs import outcome, story
+from views.explore import opening
+from views.explore import page as explore
+from views.explore.session import ExploreSession
 
 GIVEN = {"workload": "bank", "processes": "3", "topology": "line", "marker_delay": "4", "runs": "2", "seed": "5"}
 
 
 @pytest.mark.slow
 def test_no_page_brings_spark_with_it():
-    modules = "views.explore, views.ensembles, views.ensemble_results, views.history, views.opening"
+    modules = (
+        "views.explore.page, views.ensembles.page, views.ensembles.results, views.history.page, views.explore.opening"
+    )
     program = f"import sys, {modules}\nsys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
 
@@ -53,7 +56,7 @@ def form() -> None:
     import streamlit as st
 
     from sim.core.errors import InputError
-    from views.grid_form import Wanted, grid_form
+    from views.ensembles.form import Wanted, grid_form
 
     def start(wanted: Wanted) -> None:
         if wanted.name == "taken":

@@ -17,13 +17,13 @@ from sim.edit.link import Shared
 from sim.explore.replay import by_hand
 from sim.run.execution import run
 from sim.verify.checks import verdicts_of
-from views import every_run_words as words
-from views import exploring as background
-from views.every_run_asked import BOUNDS, SMALL, Asked
-from views.every_run_form import rule_title, subjects
-from views.every_run_tables import about_snapshots, checks_table, snapshots_table
-from views.exploring import Exploring, Result, key_of
-from views.state_graph import states_of
+from views.every_run import exploration as background
+from views.every_run import words
+from views.every_run.component import states_of
+from views.every_run.exploration import Exploring, Result, key_of
+from views.every_run.form import rule_title, subjects
+from views.every_run.form_state import BOUNDS, SMALL, Asked
+from views.every_run.tables import about_snapshots, checks_table, snapshots_table
 
 BANKS = Asked(Shared(scenario="two_banks"))
 DEAF = replace(BANKS, rule="deaf_initiator")
@@ -394,8 +394,8 @@ def form() -> None:
     import streamlit as st
 
     from sim.edit.link import Shared
-    from views.every_run_asked import Asked
-    from views.every_run_form import every_run_form
+    from views.every_run.form import every_run_form
+    from views.every_run.form_state import Asked
 
     def press(asked: Asked) -> None:
         st.session_state["asked"] = asked

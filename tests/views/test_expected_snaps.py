@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from views.uploads import shared_from, snaps_in
+from views.server.uploads import shared_from, snaps_in
 
 FILES = {
     "c.top": b"2\nA 5\nB 7\nA B\nB A\n", "c.events": b"send B A 2\nsnapshot A\ntick\n", "d.json": b"[3, 1, 4]",
@@ -16,8 +16,8 @@ FILES = {
 def page() -> None:
     from sim.run.execution import run
     from tests.views.test_expected_snaps import FILES
-    from views.expected_snaps import expected_snaps
-    from views.uploads import shared_from, snaps_in
+    from views.explore.expected_snaps import expected_snaps
+    from views.server.uploads import shared_from, snaps_in
 
     expected_snaps(run(shared_from(FILES).base()), snaps_in(FILES), has_delays=False)
 

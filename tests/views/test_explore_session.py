@@ -12,8 +12,8 @@ import pytest
 from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from sim.edit.link import Shared, in_round, query_of, read_query
-from views.explore_session import ExploreSession
-from views.page_words import sentence
+from views.explore.session import ExploreSession
+from views.server.plain_words import sentence
 
 ADD = {"do": "internal", "process": "P1", "at": 50}
 IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
@@ -121,7 +121,7 @@ def test_what_is_too_big_for_a_page_is_refused_and_the_page_keeps_what_it_had(se
     before = session.data()
     with pytest.raises(InputError, match="10302 channels"):
         session.open(Shared(toml="processes = 102", name="crowd"))
-    monkeypatch.setattr("views.budget.MOST_STEPS", 100)
+    monkeypatch.setattr("views.server.budget.MOST_STEPS", 100)
     text = 'processes = 2\nworkload = { kind = "bank", transfers = 200 }'
     with pytest.raises(InputError, match="its workload makes about 800 events"):
         session.open(Shared(toml=text, name="endless"))
@@ -133,7 +133,7 @@ def test_edits_that_cannot_be_drawn_are_taken_back(session, monkeypatch):
         raise InputError("too big")
 
     before, drawn = session.data(), session.drawn
-    monkeypatch.setattr("views.explore_session.draw", refuse)
+    monkeypatch.setattr("views.explore.session.draw", refuse)
     session.absorb([entry(1, {"do": "internal", "process": "P1", "at": 5})])
     after = session.data()
     assert (after["edits"], session.drawn, after["ack"]) == (before["edits"], drawn, 1)
@@ -253,7 +253,7 @@ def test_an_edit_whose_lattice_takes_too_long_is_drawn_without_it(session, monke
         raise OutOfTime
 
     session.absorb([entry(1, {"do": "look", "lattice": True, "predicate": "P1.events > 1"})])
-    monkeypatch.setattr("views.look.lattice_payload", forever)
+    monkeypatch.setattr("views.widgets.look.lattice_payload", forever)
     session.absorb([entry(2, ADD)])
     assert len(session.versions) == 2 and session.data()["notice"] is None
     told = scene(session)["lattice"]
@@ -277,7 +277,7 @@ def test_the_page_of_a_snapshot_is_drawn_while_somebody_looks_at_it_and_follows_
 def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
     sessions = [ExploreSession() for _ in range(3)]
     sessions[0].open(Shared(toml=LONG, name="long"))
-    monkeypatch.setattr("views.explore_session.MOST_KEPT", 2 * sessions[0].steps_kept)
+    monkeypatch.setattr("views.explore.session.MOST_KEPT", 2 * sessions[0].steps_kept)
     for session in sessions[1:]:
         session.open(Shared(toml=LONG, name="long"))
     assert [session.steps_kept > 0 for session in sessions] == [False, True, True]
@@ -337,7 +337,7 @@ def test_a_link_with_an_edit_that_is_none_is_refused_in_one_sentence(session, ed
 
 
 def test_a_link_with_too_many_edits_is_refused_and_so_is_an_edit_too_many(session, monkeypatch):
-    monkeypatch.setattr("views.versions.MOST_EDITS", 2)
+    monkeypatch.setattr("views.explore.versions.MOST_EDITS", 2)
     edits = tuple(({**ADD, "at": 50 + n}, 1.0) for n in range(3))
     with pytest.raises(InputError, match="as a file"):
         session.open(Shared("lecture", edits=edits))
@@ -519,7 +519,7 @@ def test_what_a_run_shows_already_is_not_laid_bare_again(session):
 
 
 def test_an_edit_that_is_not_found_in_time_is_said_and_the_run_stays(session, monkeypatch):
-    monkeypatch.setattr("views.explore_session.LOOKING_S", 0.0)
+    monkeypatch.setattr("views.explore.session.LOOKING_S", 0.0)
     session.absorb([entry(1, broken_rule("by_reference")), entry(2, LAY_BARE), entry(3, broken_rule("one_flag"))])
     assert session.data()["edits"] == [
         "broken: the state is recorded by reference",

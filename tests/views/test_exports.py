@@ -20,10 +20,10 @@ from sim.core.errors import InputError
 from sim.document import library
 from sim.edit.compared import all_compared
 from sim.edit.link import Shared
-from views import exports
-from views.explore_session import ExploreSession
-from views.from_browser import SESSIONS
-from views.look import Look
+from views.explore.session import ExploreSession
+from views.widgets import exports
+from views.widgets.look import Look
+from views.widgets.outbox import SESSIONS
 
 app = Starlette(routes=exports.ROUTES)
 

@@ -17,7 +17,7 @@ import sys, threading
 import uvicorn
 from starlette.applications import Starlette
 from views.farewell import farewell
-from views.jobs import JOBS
+from views.server.jobs import JOBS
 begun = threading.Event()
 def work(progress, stop):
     begun.set()

@@ -10,7 +10,18 @@ import pytest
 
 from sim.core.errors import InputError
 from tests.waiting import budget_s, until
-from views.jobs import DONE, FAILED, MOST_KEPT, MOST_WAITING, RUNNING, STOPPED, WAITING, Job, Jobs, wait_for_promise
+from views.server.jobs import (
+    DONE,
+    FAILED,
+    MOST_KEPT,
+    MOST_WAITING,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    Job,
+    Jobs,
+    wait_for_promise,
+)
 
 
 class Step:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sim.core.errors import InputError
-from views.live_asked import MOST, SPEEDS, Asked, algorithms, workloads
+from views.live.form_state import MOST, SPEEDS, Asked, algorithms, workloads
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from cluster.replay.segment import stretch
 from sim.core.model import FROZEN
 from tests.views.conftest import StillRun
 from tests.waiting import until
-from views.live_frame import KEPT, MOST_WAITING, WIDTHS, Frames, Place, read_place, still_since
+from views.live.frame import KEPT, MOST_WAITING, WIDTHS, Frames, Place, read_place, still_since
 
 FOLLOWING = Place(None, 10, "right", False)
 
@@ -116,7 +116,7 @@ def test_a_process_that_stands_still_is_drawn_so(still_run, monkeypatch):
 @pytest.mark.slow
 def test_those_who_follow_get_the_same_frame_and_only_one_is_made(still_run, monkeypatch):
     still_run.state = "running"
-    monkeypatch.setattr("views.live_frame.FRAME_S", 1000.0)
+    monkeypatch.setattr("views.live.frame.FRAME_S", 1000.0)
     frames, made = Frames(still_run), []
     make = frames._make
     monkeypatch.setattr(frames, "_make", lambda place: made.append(place) or make(place))
@@ -133,9 +133,9 @@ def test_those_who_follow_get_the_same_frame_and_only_one_is_made(still_run, mon
 @pytest.mark.slow
 def test_diagrams_of_the_past_are_drawn_once_and_few_are_kept(still_run, monkeypatch):
     frames, drawn = Frames(still_run), []
-    monkeypatch.setattr("views.live_frame.drawn", lambda own, place, held: drawn.append(place) or {"begin": own.begin})
+    monkeypatch.setattr("views.live.frame.drawn", lambda own, place, held: drawn.append(place) or {"begin": own.begin})
     without_rests = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: None)
-    monkeypatch.setattr("views.live_turns.time", without_rests)
+    monkeypatch.setattr("views.live.turns.time", without_rests)
     places = [Place(number / 100, 10, "right", False) for number in range(KEPT + 5)]
     for place in places:
         frames.frame(place)
@@ -166,7 +166,7 @@ def test_when_too_many_look_back_the_others_are_asked_to_come_again_and_who_foll
     assert found == [None, None, None]
     assert frames.frame(FOLLOWING) is not None
     without_rests = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: None)
-    monkeypatch.setattr("views.live_turns.time", without_rests)
+    monkeypatch.setattr("views.live.turns.time", without_rests)
     go_on.set()
     for thread in threads:
         thread.join()

@@ -15,7 +15,7 @@ from cluster.replay.following import Follower
 from sim.core.errors import InputError
 from tests.cluster.live import bank, live, taken
 from tests.waiting import comes
-from views.live_record import record
+from views.live.record import record
 
 pytestmark = pytest.mark.slow
 

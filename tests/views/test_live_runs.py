@@ -19,11 +19,11 @@ from tests.cases import check_each
 from tests.cluster.running import none_is_left
 from tests.views.conftest import StillRun
 from tests.waiting import until
-from views import live
-from views.live import LivePage
-from views.live_asked import Asked
-from views.live_frame import about, read_place
-from views.live_runs import ENDED, FAILED, ROOT, RUNNING, LiveRun, LiveRuns
+from views.live import page as live
+from views.live.cluster import ENDED, FAILED, ROOT, RUNNING, LiveRun, LiveRuns
+from views.live.form_state import Asked
+from views.live.frame import about, read_place
+from views.live.page import LivePage
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ def shown(run: LiveRun) -> dict[str, Any]:
 
 
 def test_a_snapshot_is_shown_and_its_verdict_when_the_audit_has_one(runs, monkeypatch):
-    monkeypatch.setattr("views.live_runs.InBackground", Audit)
+    monkeypatch.setattr("views.live.cluster.InBackground", Audit)
     run, _ = started(runs)
     run.client.trigger(None)
     until(lambda: shown(run), "the snapshot is shown")
@@ -117,7 +117,7 @@ def test_stop_leaves_no_process_and_close_no_folder(runs):
 
 @pytest.mark.long("a live cluster of the app that is ended by force")
 def test_a_cluster_that_does_not_answer_is_ended_by_force(runs, monkeypatch):
-    monkeypatch.setattr("views.live_runs.GOODBYE_S", 0.2)
+    monkeypatch.setattr("views.live.cluster.GOODBYE_S", 0.2)
     run, pids = started(runs)
     os.kill(pids[0], signal.SIGSTOP)
     run.stop()
@@ -127,7 +127,7 @@ def test_a_cluster_that_does_not_answer_is_ended_by_force(runs, monkeypatch):
 def test_it_ends_when_the_app_has_been_killed():
     """Nobody is there to end it: the pipe to it is closed."""
     program = (
-        "import threading; from views.live_runs import LIVE; from views.live_asked import Asked\n"
+        "import threading; from views.live.cluster import LIVE; from views.live.form_state import Asked\n"
         "run = LIVE.start(Asked(2), None)\n"
         "from tests.waiting import until; until(lambda: len(run.nodes) == 2)\n"
         "print(run._process.pid, flush=True); threading.Event().wait()"
@@ -161,9 +161,9 @@ def test_what_is_too_much_ends_it_and_is_told(runs, monkeypatch):
     for bound, told in BOUNDS.items():
         with monkeypatch.context() as patch:
             patch.setattr(run, "problem", "")
-            patch.setattr(f"views.live_runs.{bound}", 0)
+            patch.setattr(f"views.live.cluster.{bound}", 0)
             assert run._is_too_much() and run.problem == told
-    monkeypatch.setattr("views.live_runs.UNWATCHED_S", 0)
+    monkeypatch.setattr("views.live.cluster.UNWATCHED_S", 0)
     until(lambda: run.is_over)
     assert (run.state, run.problem) == (ENDED, BOUNDS["UNWATCHED_S"])
     none_is_left(pids)

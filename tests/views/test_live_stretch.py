@@ -16,9 +16,9 @@ from sim.document.writing import dumps
 from sim.run.cut_states import states_at_cuts
 from sim.run.snapshots import snapshots_of
 from tests.views.conftest import StillRun
-from views.budget import run_of
-from views.live_stretch import keep, scenario_of
-from views.live_words import short_name
+from views.live.segment import keep, scenario_of
+from views.live.words import short_name
+from views.server.budget import run_of
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def test_any_stretch_begins_ends_and_is_cut_as_the_run_was(still_run):
 
 
 def test_where_the_workload_cannot_begin_in_a_state_the_story_says_so(still_run, monkeypatch):
-    monkeypatch.setattr("views.live_stretch.with_states", lambda *_: None)
+    monkeypatch.setattr("views.live.segment.with_states", lambda *_: None)
     scenario = scenario_of(still_run, 0.1, still_run.now)
     assert scenario.workload == "scripted" and scenario.script
     assert "without the states that the processes had then: the workload Bank cannot begin in them." in scenario.story
@@ -122,7 +122,7 @@ def test_before_it_begins_there_is_nothing_to_take_along():
 
 
 def test_too_much_is_refused_in_a_sentence(still_run, monkeypatch):
-    monkeypatch.setattr("views.live_stretch.MOST_EVENTS", 5)
+    monkeypatch.setattr("views.live.segment.MOST_EVENTS", 5)
     with pytest.raises(InputError, match="more than Explore shows of a stretch; show fewer seconds"):
         scenario_of(still_run, 0.0, still_run.now)
     monkeypatch.setattr("cluster.replay.segment.MOST_LINES", 5)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.waiting import until
-from views.live_turns import Turns
+from views.live.turns import Turns
 
 
 def test_who_does_not_wait_gets_nothing_while_another_works():
@@ -58,7 +58,7 @@ def test_work_is_followed_by_a_rest(monkeypatch):
         rests.append(seconds)
         clock[0] += seconds
 
-    monkeypatch.setattr("views.live_turns.time", SimpleNamespace(monotonic=lambda: clock[0], sleep=rest))
+    monkeypatch.setattr("views.live.turns.time", SimpleNamespace(monotonic=lambda: clock[0], sleep=rest))
     turns = Turns(share=0.25, most=2)
 
     def work() -> bool:

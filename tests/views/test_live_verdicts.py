@@ -12,9 +12,9 @@ import pytest
 
 from pipeline.spark import spark_session
 from tests.waiting import until
-from views.live_asked import Asked
-from views.live_frame import about, read_place
-from views.live_runs import ENDED, RUNNING, LiveRun
+from views.live.cluster import ENDED, RUNNING, LiveRun
+from views.live.form_state import Asked
+from views.live.frame import about, read_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools import ROOT, check_none
-from views.page_words import sentence, without_flags
+from views.server.plain_words import sentence, without_flags
 
 PACKAGES = ("sim", "pipeline", "diagrams", "views")
 

@@ -13,14 +13,14 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.theory.sizing import CHOICES, INPUTS, System, sizes
 from tests.cases import check_each
-from views.page_words import sentence
-from views.sizing import VIEWS, in_a_sentence, scaled_in_words
-from views.sizing_asked import query_of, read
-from views.sizing_form import TITLES
+from views.server.plain_words import sentence
+from views.sizing.form import TITLES
+from views.sizing.form_state import query_of, read
+from views.sizing.page import VIEWS, in_a_sentence, scaled_in_words
 
 
 def page_of_sizing() -> None:
-    from views import sizing
+    from views.sizing import page as sizing
 
     sizing.page()
 

@@ -23,8 +23,19 @@ from pipeline.ensembles.at_once import rows_at_once
 from pipeline.ensembles.chunks import measured, plan_of
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
-from views import slider_runs, visitors
-from views.slider_runs import LEAST_RUNS, RUNS, RUNS_IN_PYTHON, SLIDERS, Answer, answer, grid_of, read, runs_for
+from views.ensembles import slider_runs
+from views.ensembles.slider_runs import (
+    LEAST_RUNS,
+    RUNS,
+    RUNS_IN_PYTHON,
+    SLIDERS,
+    Answer,
+    answer,
+    grid_of,
+    read,
+    runs_for,
+)
+from views.server import visitors
 
 
 def asking(*, of: str = "10.0.0.1", key: str = "", method: str = "GET", **asked: object) -> Request:

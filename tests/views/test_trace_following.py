@@ -13,11 +13,11 @@ from pipeline.streaming.auditing import Judged
 from pipeline.streaming.progress import News, Told
 from tests.pipeline.some_recoveries import recovered
 from tests.pipeline.streaming.growing import ByHand, append, by_process
-from views.trace_following import in_words
+from views.traces.followed_log import in_words
 
 
 def traces() -> None:
-    from views.traces import page
+    from views.traces.page import page
 
     page()
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.views.test_exports import fetch
 from tests.views.test_trace_window import order
-from views import exports
-from views.trace_session import TraceSession
+from views.traces.session import TraceSession
+from views.widgets import exports
 
 
 def session() -> TraceSession:

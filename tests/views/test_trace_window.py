@@ -24,7 +24,7 @@ from sim.theory.causality import Clock, Frontier, History
 from tests.pipeline.some_logs import Truth, events_of, read_log
 from tests.pipeline.some_tables import folder_of
 from tests.tools import count_of_examples
-from views.trace_window import window_scene
+from views.traces.window import window_scene
 
 EXECUTIONS = 20
 CUTS = 10  # through one window of each

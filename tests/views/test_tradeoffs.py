@@ -20,10 +20,21 @@ from sim.core.errors import InputError
 from sim.document.files import parse_toml
 from sim.edit.link import Shared
 from tests.waiting import until
-from views import explore, measuring, tradeoffs, visitors
-from views.jobs import DONE, FAILED, JOBS, STOPPED, Job, nothing
-from views.measuring import forget, made_by, measure, that_comes_with_the_app
-from views.tradeoffs import FIRST, FORMS, MOST_RUNS_IN_A_CLASS, PAGE, cell_html, file_of, in_the_forms_words, wanted
+from views.compare import measuring, tradeoffs
+from views.compare.measuring import forget, made_by, measure, that_comes_with_the_app
+from views.compare.tradeoffs import (
+    FIRST,
+    FORMS,
+    MOST_RUNS_IN_A_CLASS,
+    PAGE,
+    cell_html,
+    file_of,
+    in_the_forms_words,
+    wanted,
+)
+from views.explore import page as explore
+from views.server import visitors
+from views.server.jobs import DONE, FAILED, JOBS, STOPPED, Job, nothing
 
 SMALL = Asked(topologies=("dag",), processes=(3,), marker_delays=("same",), paces=(20.0,), runs=1)
 
@@ -35,7 +46,7 @@ def nothing_kept() -> Iterator[None]:
 
 
 def section() -> None:
-    from views.tradeoffs import tradeoffs
+    from views.compare.tradeoffs import tradeoffs
 
     tradeoffs()
 

@@ -7,7 +7,7 @@ import pytest
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.run.execution import run
-from views.uploads import shared_from
+from views.server.uploads import shared_from
 
 
 def scenario_from(files: dict[str, bytes]) -> Scenario:

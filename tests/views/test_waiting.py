@@ -12,7 +12,7 @@ from pipeline.spark import spark_session
 from pipeline.spark.losses import SparkLost
 from sim.core.errors import InputError
 from tests.waiting import until
-from views.waiting import Situation, start_in_words
+from views.widgets.waits import Situation, start_in_words
 
 MEANWHILE = "You can press Run already."
 
@@ -61,7 +61,7 @@ def starts(monkeypatch) -> Iterator[list[Spark]]:
 
 
 def page() -> None:
-    from views.waiting import waiting
+    from views.widgets.waits import waiting
 
     waiting("You can press Run already.")
 
@@ -112,7 +112,9 @@ def test_a_page_that_shows_a_problem_sees_that_somebody_else_starts_spark(starts
         raise InputError("Spark did not start: no memory")
 
     watched = []
-    monkeypatch.setattr("views.waiting.st.fragment", lambda act, run_every: lambda now, meanwhile: watched.append(now))
+    monkeypatch.setattr(
+        "views.widgets.waits.st.fragment", lambda act, run_every: lambda now, meanwhile: watched.append(now)
+    )
     with monkeypatch.context() as patch, pytest.raises(InputError):
         patch.setattr(spark_session, "_start", no_memory)
         spark_session.session()

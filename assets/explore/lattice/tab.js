@@ -7,7 +7,7 @@ const MOST_LETTERS = 200; // of a predicate (sim/theory/expressions.py)
 const MOST_NUMBERS = 12; // in a cut that is written out
 
 /**
- * Python draws the lattice while the tab is open, with the look (views/look.py), and answers in `scene.lattice`
+ * Python draws the lattice while the tab is open, with the look (views/widgets/look.py), and answers in `scene.lattice`
  * (diagrams/panels/lattice/document.py). The predicate is `visit.shown.predicate`.
  */
 export class LatticeView {

@@ -59,7 +59,7 @@ export class ProofView {
     return asked ?? snapshots.find(isWhole) ?? snapshots[0] ?? null;
   }
 
-  /** What Python draws for this tab beside the scene (views/look.py). */
+  /** What Python draws for this tab beside the scene (views/widgets/look.py). */
   get wanted() {
     return { proof: this.snapshotIn(this.explorer.scene)?.id };
   }

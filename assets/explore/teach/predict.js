@@ -43,7 +43,7 @@ export class Predictor {
     else this.enter();
   }
 
-  /** What Python draws for this beside the scene (views/look.py). */
+  /** What Python draws for this beside the scene (views/widgets/look.py). */
   get wanted() {
     return this.phase || this.isAwaited ? { question: true } : {};
   }

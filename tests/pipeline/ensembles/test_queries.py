@@ -15,7 +15,7 @@ from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, TABLES, arrow_schema
 from sim.core.errors import InputError
 from tests.pipeline.some_ensembles import begin
-from views import ensemble_results
+from views.ensembles import results as ensemble_results
 
 DONE = {"status": "complete", "snapshot_id": "S1"}
 ROWS = [

@@ -1,0 +1,1 @@
+"""The page Compare: one scenario under several algorithms."""

@@ -1,0 +1,1 @@
+"""The page Ensembles: many runs, and their charts."""

@@ -1,0 +1,70 @@
+"""The sliders of the page Ensembles: a thousand runs of a bank, drawn anew while somebody drags.
+
+Its component asks the server by itself (slider_runs.py); the page's script hears only which run is to be opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from diagrams.browser import modules
+from diagrams.browser.scripts import ASSETS
+from sim.document.files import parse_toml
+from views.ensembles import slider_runs
+from views.ensembles.slider_runs import GRAPHS, SLIDERS, URL, WORKLOAD, Asked, document_of, read
+from views.explore.opening import open_scenario, step_of
+from views.server.budget import answering
+from views.server.errors import complaining
+from views.server.tabs import for_this_tab
+from views.server.vendor import PLOTLY_URL
+
+_HTML = """<div class="cut-try">
+  <p class="cut-told"><b>Drag a slider:</b> all runs are made anew. Processes send each other money, and one of them
+  starts a snapshot.</p>
+  <div class="cut-sliders"></div>
+  <p class="cut-sentence"></p>
+  <p class="cut-heard" role="status"></p>
+  <div class="cut-bars"></div>
+  <div class="cut-open"><span>Open in Explore:</span></div>
+  <p class="cut-how"></p>
+</div>"""
+
+_mount = st.components.v2.component(
+    "consistent_cut_sliders", html=_HTML, js=modules.join(ASSETS / "sliders" / "sliders.js"), isolate_styles=False
+)
+
+
+def sliders() -> None:
+    """Draw the sliders, and open the run that was clicked."""
+    slider_runs.get_ready()
+    data = {
+        "url": URL, "plotly_url": PLOTLY_URL, "graphs": GRAPHS,
+        "sliders": [slider._asdict() for slider in SLIDERS],
+    }  # fmt: skip
+    wanted = _mount(key="ensemble-sliders", data=data, on_open_change=lambda: None).open
+    if isinstance(wanted, dict):
+        _open(wanted)
+
+
+@complaining()
+def _open(wanted: dict[str, Any]) -> None:
+    """Go to Explore with one run. Raises InputError."""
+    asked, seed = read(wanted), wanted.get("seed")
+    if not isinstance(seed, int) or not 0 <= seed < slider_runs.RUNS:
+        return
+    with for_this_tab() as is_open, answering(is_open):
+        scenario = replace(parse_toml(document_of(asked), WORKLOAD), name=f"{WORKLOAD}-{seed}", seed=seed)
+        titled = replace(scenario, title=f"Run {seed} of {slider_runs.RUNS:,}", story=story(asked, seed))
+        open_scenario(titled, step_of(scenario, "S1"))
+
+
+def story(asked: Asked, seed: int) -> str:
+    """The text of the Story tab."""
+    return (
+        f"This is a run from the page Ensembles, with seed {seed}: {asked.processes} processes send money to each "
+        f"other, {asked.transfers} times each. The network is {GRAPHS[asked.topology]}.\n\nA message takes "
+        f"{asked.delay} time units on average, a marker {asked.marker_delay}. The snapshot starts at time {asked.at}."
+    )

@@ -1,0 +1,1 @@
+"""The page Every run: all orders of a small system."""

@@ -1,0 +1,157 @@
+"""What the page Every run explores: a run or a complete graph, its rule, channels, faults. In an address, in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
+from sim.core.slip import SLIPS
+from sim.document.scenario import Scenario
+from sim.edit.link import MOST_LINK, Shared, query_of, read_query
+from sim.explore.report import FEWEST, changed, complete_graph
+from sim.explore.world import MayHappen
+from views.explore.versions import Version, edited
+from views.server.budget import allow, answering, run_of
+
+SMALL = 25_000  # states: so many are explored at once, whoever follows a link
+BOUNDS = (SMALL, 250_000, 2_500_000)  # states that the page offers to explore
+MOST_PROCESSES, MOST_SENDS = 4, 3  # of a complete graph
+MOST_CRASHES = MOST_LOSSES = MOST_FREEZES = 2  # in a run
+LARGEST = 12  # processes of a scenario
+RUN = frozenset(("scenario", "run"))
+KEYS = RUN | {
+    "edits", "complete", "sends", "rule", "fifo", "order", "crashes", "restarts", "losses", "freezes", "states",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is explored.
+
+    shared: a run, as a link carries it; None: a complete graph of so many `processes`, each of which may send so many
+    messages. rule: an algorithm or a broken rule (empty: the scenario's own). fifo: False makes no channel FIFO.
+    own_order: only each process's own lines of the script keep their order. crashes: so many in a run, of any process
+    at any moment. restarts: who has crashed may start again. losses: so many messages and markers in a run are lost on
+    their way. freezes: so many times in a run a process is frozen, and thawed later. most_states: where it ends.
+    """
+
+    shared: Shared | None = None
+    processes: int = 2
+    sends: int = 1
+    rule: str = ""
+    fifo: bool = True
+    own_order: bool = False
+    crashes: int = 0
+    restarts: bool = False
+    losses: int = 0
+    freezes: int = 0
+    most_states: int = SMALL
+
+    @classmethod
+    def read(cls, params: Mapping[str, str]) -> Asked:
+        """What an address asks for. Raises InputError."""
+        if ("complete" in params) == bool(RUN & set(params)):
+            raise InputError("a link says either `scenario` or `run`, or `complete`, the processes of a complete graph")
+        asked = cls(
+            rule=_rule(params), fifo=not _says(params, "fifo", "no"), own_order=_says(params, "order", "own"),
+            crashes=_number(params, "crashes", 0, MOST_CRASHES, 0), restarts=_says(params, "restarts", "yes"),
+            losses=_number(params, "losses", 0, MOST_LOSSES, 0),
+            freezes=_number(params, "freezes", 0, MOST_FREEZES, 0),
+            most_states=_number(params, "states", 1, BOUNDS[-1], SMALL),
+        )  # fmt: skip
+        if "complete" not in params:
+            return replace(asked, shared=replace(read_query(params), step=0, shown={}))
+        processes = _number(params, "complete", FEWEST, MOST_PROCESSES)
+        sends = _number(params, "sends", 0, MOST_SENDS, 1)
+        return replace(asked, processes=processes, sends=sends)
+
+    def query(self) -> dict[str, str]:
+        """The query of an address that asks for this; empty if it is longer than MOST_LINK."""
+        graph = {"complete": str(self.processes), "sends": str(self.sends)}
+        try:
+            query = graph if self.shared is None else query_of(self.shared)
+        except InputError:  # too big for any link
+            return {}
+        said = {
+            "rule": self.rule, "fifo": "" if self.fifo else "no", "order": "own" if self.own_order else "",
+            "crashes": str(self.crashes or ""), "restarts": "yes" if self.restarts else "",
+            "losses": str(self.losses or ""), "freezes": str(self.freezes or ""),
+            "states": "" if self.most_states == SMALL else str(self.most_states),
+        }  # fmt: skip
+        query |= {key: value for key, value in said.items() if value}
+        return query if len(urlencode(query)) <= MOST_LINK else {}
+
+    def base(self) -> Scenario:
+        """The scenario before another rule or other channels are put in. Raises InputError."""
+        if self.shared is None:
+            return complete_graph(self.processes, self.sends)
+        scenario = self.shared.base()
+        if self.shared.edits:
+            versions, _ = edited([Version(scenario)], run_of(scenario), self.shared.edits)
+            scenario = versions[-1].scenario
+        return scenario
+
+    def scenario(self, is_wanted: Callable[[], bool] = lambda: True) -> Scenario:
+        """What is explored. Raises InputError, and OutOfTime where it is wanted no more."""
+        with answering(is_wanted):
+            base = self.base()
+            if len(base.processes) > LARGEST:
+                raise InputError(
+                    f"{len(base.processes)} processes are more than the page explores; take a run of {LARGEST} at most"
+                )
+            allow(base)
+            return changed(base, self.rule or None, not_fifo=not self.fifo)
+
+    def command(self, scenario: Scenario) -> str:
+        """The command line that explores the same, as far as memory goes."""
+        what = [f"{scenario.name}.toml"]
+        if self.shared is None:
+            what = ["--complete", str(self.processes), "--sends", str(self.sends)]
+        elif self.is_bundled:
+            what = [str(self.shared.scenario)]
+        rule = ["--algorithm", self.rule] if self.rule else []
+        flags = [*([] if self.fifo else ["--not-fifo"]), *(["--own-order"] if self.own_order else [])]
+        crashes = ["--crashes", str(self.crashes)] if self.crashes else []
+        again = ["--restarts"] if self.restarts else []
+        losses = ["--losses", str(self.losses)] if self.losses else []
+        freezes = ["--freezes", str(self.freezes)] if self.freezes else []
+        faults = [*crashes, *again, *losses, *freezes]
+        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags, *faults])
+
+    @property
+    def may(self) -> MayHappen:
+        """The faults that may happen at any moment."""
+        return MayHappen(self.crashes, self.restarts, self.losses, self.freezes)
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether it is a bundled scenario as it is."""
+        return self.shared is not None and self.shared.toml is None and not self.shared.edits
+
+
+def _number(params: Mapping[str, str], key: str, least: int, most: int, first: int | None = None) -> int:
+    """A number in an address, `first` where it says none. Raises InputError."""
+    text = params.get(key, str(first))
+    if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+        raise InputError(f"{key}: expected a whole number from {least:,} to {most:,}, not {text[:20]!r}")
+    return int(text)
+
+
+def _says(params: Mapping[str, str], key: str, word: str) -> bool:
+    """Whether an address says this word for a key that means nothing else. Raises InputError."""
+    text = params.get(key, "")
+    if text not in ("", word):
+        raise InputError(f"{key}: expected {word!r} or nothing, not {text[:20]!r}")
+    return text == word
+
+
+def _rule(params: Mapping[str, str]) -> str:
+    """The rule in an address. Raises InputError."""
+    rule = params.get("rule", "")
+    if rule and rule not in ALGORITHMS and rule not in SLIPS:
+        raise InputError(f"rule: there is none with the name {rule[:20]!r}; choose one in the menu “Rule”")
+    return rule

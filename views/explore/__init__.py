@@ -1,0 +1,1 @@
+"""The page Explore: one scenario and its diagram."""

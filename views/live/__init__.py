@@ -1,0 +1,1 @@
+"""The page Live: a cluster of real processes."""

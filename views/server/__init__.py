@@ -1,0 +1,1 @@
+"""The app as a server: limits, addresses, uploads, background jobs."""

@@ -1,0 +1,1 @@
+"""The page Sizing: a calculator."""

@@ -1,0 +1,1 @@
+"""The page Traces: foreign logs."""
