@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bench.event_tables import write_log
+from bench.pipeline.event_tables import write_log
 from bench.waits import CUT_MOVES, HANDLE, KEYS, WATCH, at_rank, median, path
 from tests.conftest import browser  # noqa: F401  (a fixture)
 from tests.e2e.conftest import ExplorerPage, serving

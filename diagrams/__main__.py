@@ -21,7 +21,7 @@ from sim.document import library
 from sim.document.command_line import Parser, answer
 from sim.document.scenario import Scenario
 from sim.edit.compared import all_compared
-from sim.explain.recovery import FAILED_HELP, with_failed
+from sim.explain.domino import FAILED_HELP, with_failed
 from sim.run.execution import run
 
 

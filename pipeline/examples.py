@@ -6,11 +6,11 @@ import os
 import shutil
 from pathlib import Path
 
-from pipeline.ensembles import sizing
+from pipeline.ensembles import cost_check as sizing
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
 from pipeline.ingest import carry_out, plan
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store.examples import ENSEMBLE, LOG, LOG_FILE, SIZING
 from pipeline.store.folder import Store
 from pipeline.store.schema import TABLES

@@ -22,7 +22,7 @@ import pyarrow
 from pipeline import formats
 from pipeline.logs.copies import copied, fetched
 from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece, Reading, check_executions
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.kinds import kind_of
 from pipeline.spark.losses import in_one_sentence

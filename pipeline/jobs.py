@@ -29,8 +29,6 @@ from pipeline.cuts.tasks import tasks_of
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import OPTIONS, Grid
 from pipeline.ensembles.run import complete_ensemble, grid_of, is_done
-from pipeline.ensembles.tradeoff_cases import Asked
-from pipeline.ensembles.tradeoffs import Table, measured_at_once, measured_on_workers
 from pipeline.exploring.spread import explored
 from pipeline.ingest import Row, carry_out, plan
 from pipeline.logs.format import NO_OPTIONS, Options
@@ -44,6 +42,8 @@ from pipeline.store.free_space import check_free_space
 from pipeline.store.local_folder import LocalFolder
 from pipeline.store.manifest import ENSEMBLE, TRACE
 from pipeline.store.place import Place, writing
+from pipeline.tradeoffs.cases import Asked
+from pipeline.tradeoffs.table import Table, measured_at_once, measured_on_workers
 from sim.core.errors import InputError, nearest
 from sim.document import library
 from sim.document.scenario import Scenario

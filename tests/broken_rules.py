@@ -14,9 +14,9 @@ from sim.core.slip import SLIPS, Slip
 from sim.core.topology import Topology
 from sim.document import library
 from sim.document.scenario import Initiation, Scenario
-from sim.edit.edit_words import describe_edit
 from sim.edit.edits import apply_edit
 from sim.edit.lay_bare import harm, smallest_edit
+from sim.edit.words import describe_edit
 from sim.explain.words import words_of
 from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import FrameType
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from views.live.cluster import LIVE
 from views.server.jobs import JOBS
 

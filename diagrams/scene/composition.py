@@ -65,13 +65,13 @@ from sim.core.model import (
 )
 from sim.core.notation import has_label, where_sent
 from sim.core.recovery_line import Recovery
+from sim.explain.domino import LINE, Stage, stages
 from sim.explain.narration import StepText, narrate
-from sim.explain.recovery import LINE, Stage, stages
 from sim.explain.rollbacks import moment_words
 from sim.explain.words import capital, counted, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import held, tries, waits_behind
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 from sim.run.references import references
 from sim.run.rollbacks import is_inside, rollbacks_of, taken_back
 from sim.run.snapshots import Snapshot, snapshots_of

@@ -17,11 +17,11 @@ from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Recording
 from sim.core.notation import where_sent
 from sim.core.slip import SLIPS
+from sim.explain.domino import line_in_words
 from sim.explain.properties import said
-from sim.explain.recovery import line_in_words
 from sim.explain.rollbacks import moment_words
 from sim.explain.words import capital, counted, listing, sequence, small
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import EXPIRED, FAILED, RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction

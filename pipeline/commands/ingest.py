@@ -14,7 +14,7 @@ from pipeline.ingest import Row
 from pipeline.spark.background import in_background
 from pipeline.spark.progress import bar
 from pipeline.streaming.following import follow, opened
-from pipeline.streaming.progress import News, Told, news
+from pipeline.streaming.progress_file import News, Told, news
 from sim.core.errors import InputError
 from sim.document.command_line import Parser
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pipeline import jobs
 from pipeline.commands import Commands
-from pipeline.ensembles.judging import DEPENDS, REFUTED
-from pipeline.ensembles.tradeoff_cases import OPTIONS
-from pipeline.ensembles.tradeoff_cells import as_text_table, asked_in_words, lines_of
-from pipeline.ensembles.tradeoffs import Table
 from pipeline.spark.progress import bar
+from pipeline.tradeoffs.agreement import DEPENDS, REFUTED
+from pipeline.tradeoffs.cases import OPTIONS
+from pipeline.tradeoffs.cells import as_text_table, asked_in_words, lines_of
+from pipeline.tradeoffs.table import Table
 from sim.core.errors import InputError
 from sim.exchange.text_tables import as_csv, as_latex, as_markdown
 from sim.explain.words import listing

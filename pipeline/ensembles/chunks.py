@@ -16,10 +16,10 @@ import pyarrow
 
 from pipeline.ensembles.both_ways import quick_rows
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.costs import with_costs
 from pipeline.ensembles.grid import ALL, SAMPLE, YES, Grid
 from pipeline.ensembles.measure import Row, describe, measure
 from pipeline.ensembles.rerun import scenario_of
+from pipeline.ensembles.run_costs import with_costs
 from pipeline.store.folder import Store
 from pipeline.store.schema import DISPUTED, NUMBA, PYTHON, RUN_TYPES, arrow_schema
 from pipeline.store.tables import Addition

@@ -9,7 +9,7 @@ from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.kinds import kind_of
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.losses import in_one_sentence
 from pipeline.store.place import HIDDEN, Place, reason, removed, writing
 from sim.core.errors import InputError

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.losses import SparkLost, in_one_sentence
 from pipeline.spark.progress import Progress, silent
 from sim.core.errors import InputError

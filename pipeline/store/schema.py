@@ -66,7 +66,7 @@ RUN_TYPES: Types = {
 WITHOUT_STORAGE = {"refusals": None, "committed": None, "commit_latency": None, "stored_bytes": None}
 WITHOUT_RECOVERY = {"recoveries": 0, "recovery_time": None, "rolled_back": 0, "put_back": 0}
 
-# The columns of runs that are measured only where a grid asks for them (pipeline/ensembles/costs.py).
+# The columns of runs that are measured only where a grid asks for them (pipeline/ensembles/run_costs.py).
 COSTS = (
     "end_to_end", "start_delay", "alignment", "blocked_time", "processed_bytes", "control_messages", "control_bytes",
     "stamp_bytes", "copied_pages", "state_bytes", "delayed", "delayed_most", "delayed_messages",

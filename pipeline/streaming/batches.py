@@ -25,7 +25,7 @@ from pipeline.store.lock import FileLock
 from pipeline.store.place import writing
 from pipeline.store.schema import TRACE_TYPES, arrow_schema
 from pipeline.streaming.auditing import audit
-from pipeline.streaming.progress import FOLDER, LOCK, State, load, set_problem
+from pipeline.streaming.progress_file import FOLDER, LOCK, State, load, set_problem
 from pipeline.streaming.run import Run
 from pipeline.streaming.source import followed_format
 from sim import VERSION

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline import formats
 from pipeline.logs.format import NO_OPTIONS, Options
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.losses import in_words
 from pipeline.spark.progress import Progress
@@ -24,7 +24,7 @@ from pipeline.store.folder import Store
 from pipeline.store.manifest import COMPLETE, STOPPED, TRACE
 from pipeline.streaming.auditing import Judged
 from pipeline.streaming.batches import Batches, alone, put_right
-from pipeline.streaming.progress import CHECKPOINT, STATE, News, news, problem, set_problem
+from pipeline.streaming.progress_file import CHECKPOINT, STATE, News, news, problem, set_problem
 from pipeline.streaming.source import NAME, GrowingLogs, followed_format
 from sim.core.errors import InputError
 

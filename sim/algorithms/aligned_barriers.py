@@ -33,10 +33,10 @@ from typing import ClassVar
 
 from sim.core.algorithm import SOURCES, SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
+from sim.core.cost_model import Formula, Law, Load
 from sim.core.effects import Out
 from sim.core.model import CHANNEL_CLOSED, Channel, Event, Message, Process
 from sim.core.parameters import Parameter
-from sim.core.sizing import Formula, Law, Load
 
 STARTS = RuleClause(
     "A source starts a snapshot",

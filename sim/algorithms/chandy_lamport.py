@@ -26,11 +26,11 @@ from typing import Any, ClassVar
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.collection import COLLECT, Collection
+from sim.core.cost_model import IN_CHANNELS, Formula, Law, Load
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 from sim.core.parameters import Parameter
 from sim.core.piggybacking import PIGGYBACK, Piggybacking
-from sim.core.sizing import IN_CHANNELS, Formula, Law, Load
 from sim.core.time_to_live import TIME_TO_LIVE, TimeToLive
 
 SENDING = RuleClause(

@@ -30,10 +30,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.colours import COLOURS, HOLDS, ON_ITS_WAY, RECORDS, RED_MESSAGE, WHITE_MESSAGE, Coloured
+from sim.core.cost_model import IN_CHANNELS, Formula, Law, Load, Place
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 from sim.core.parameters import Parameter
-from sim.core.sizing import IN_CHANNELS, Formula, Law, Load, Place
 
 BEGINS, LATE, OVER = "begins", "late", "over"  # what control messages say; a number is the counter of a process
 

@@ -32,9 +32,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm import BY_COUNT, COORDINATOR, Service, SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
+from sim.core.cost_model import Formula, Law, Load
 from sim.core.effects import Out
 from sim.core.model import CONTROL_SEND, RESUMED, Channel, Event, Message, Process
-from sim.core.sizing import Formula, Law, Load
 
 NAME = "coordinator"
 PAUSE, RECORD, DONE, RESUME = "PAUSE", "RECORD", "DONE", "RESUME"

@@ -40,10 +40,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
+from sim.core.cost_model import IN_CHANNELS, Formula, Law, Load
 from sim.core.effects import Out
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORDED, UNBLOCKED, Channel, Event, Message, Process, Timer
 from sim.core.parameters import Parameter
-from sim.core.sizing import IN_CHANNELS, Formula, Law, Load
 
 AHEAD = "ahead"  # the body of a barrier that may overtake
 TIMER = "alignment"

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core import algorithm_words
 from sim.core.algorithm_words import Caption, Rule, Stamp
+from sim.core.cost_model import Law, Load
 from sim.core.effects import Out
 from sim.core.model import Channel, Event, Life, Message, Process, Restorable, Timer
 from sim.core.parameters import Parametrised
 from sim.core.registry import Registry
-from sim.core.sizing import Law, Load
 
 # Who may initiate: any process; only those without incoming channels; every process at once; a service.
 ANY, SOURCES, ALL, COORDINATOR = "any", "sources", "all", "coordinator"

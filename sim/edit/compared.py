@@ -19,8 +19,8 @@ from sim.core.network import LAYER_FIFO
 from sim.core.topology import EVERY_CHANNEL
 from sim.document.scenario import Scenario
 from sim.edit.another_algorithm import Remedy, remedy_of_order, remedy_of_refused
-from sim.edit.edit_words import describe_plan
 from sim.edit.edits import checked_run, planned
+from sim.edit.words import describe_plan
 from sim.explain.words import capital
 from sim.run.execution import Execution, run
 

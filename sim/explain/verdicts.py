@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sim.core.algorithm import BY_NOTHING
-from sim.explain.recovery import LINE, line_in_words
+from sim.explain.domino import LINE, line_in_words
 from sim.explain.words import capital
 from sim.run.execution import Execution
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 from sim.run.snapshots import ABORTED, COMPLETE, GIVEN_UP, Snapshot
 from sim.verify.checks import Verdict
 

@@ -24,8 +24,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sim.core.algorithm import ALGORITHMS, SOURCES
+from sim.core.cost_model import Formula, Law, Load, Place
 from sim.core.errors import InputError, brief, nearest
-from sim.core.sizing import Formula, Law, Load, Place
 
 TOPOLOGIES = ("complete", "ring", "line", "star", "dag")  # those in which distances follow from the number of nodes
 _CALLED = {"complete": "a complete graph", **{name: f"a {name}" for name in TOPOLOGIES[1:]}}

@@ -22,7 +22,7 @@ from cluster.node.system import TRANSPORTS
 from cluster.replay.audit import Books, ChannelBooks, SnapshotBooks
 from cluster.replay.scenario import retold, table
 from pipeline.__main__ import main as pipeline
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from sim.core.errors import InputError
 from sim.core.model import Event
 from sim.run.execution import run

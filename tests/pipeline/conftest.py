@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.spark import java, spark_session
+from pipeline.spark import java
+from pipeline.spark import session as spark_session
 from tests.pipeline.s3 import rights
 from tests.pipeline.without_spark import no_spark
 from tests.tools import QUICK_JAVA

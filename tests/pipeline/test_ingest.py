@@ -142,7 +142,7 @@ def test_bad_input_is_refused_in_a_line_before_spark_is_asked(tmp_path: Path, ca
     def nobody() -> None:
         raise AssertionError("Spark was asked")
 
-    monkeypatch.setattr("pipeline.spark.spark_session.session", nobody)
+    monkeypatch.setattr("pipeline.spark.session.session", nobody)
     log, out = write(tmp_path / "some.log", hello()), tmp_path / "out"
     shiviz = (log, "--format", "shiviz", "--out", out)
     assert "has no group 'host'" in refused(capsys, *shiviz, "--pattern", "(?<clock>{.*})(?<event>.*)")
@@ -175,7 +175,7 @@ def test_a_worker_that_still_writes_when_spark_has_ended_leaves_nothing(tmp_path
         raise SparkLost("Spark has ended")
 
     monkeypatch.setattr("pipeline.store.local_folder.shutil.rmtree", remove_too_early)
-    monkeypatch.setattr("pipeline.spark.spark_session.is_own", lambda spark: True)
+    monkeypatch.setattr("pipeline.spark.session.is_own", lambda spark: True)
     monkeypatch.setattr(ingesting, "_read_on_workers", lost)
     nobody: Any = None
     with pytest.raises(SparkLost):

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow
 import pytest
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 from pipeline.store.schema import TABLES, arrow_schema
 

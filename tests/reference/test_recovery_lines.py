@@ -11,7 +11,7 @@ import pytest
 
 from sim.core.model import Process, State
 from sim.run.execution import Execution
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 from tests.pipeline.some_recoveries import WRONG, recovered
 from tests.reference.definition import APPLICATION, Meaning
 from tests.reference.generator import executions

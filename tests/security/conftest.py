@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 
 
 @pytest.fixture

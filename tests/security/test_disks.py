@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from pipeline.__main__ import main
 from pipeline.ensembles import run
 from pipeline.ensembles.grid import Grid
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store import catalog
 from pipeline.store.folder import Store
 from pipeline.store.schema import AUDIT_TYPES, RUN_TYPES, arrow_schema

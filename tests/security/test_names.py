@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from pipeline.__main__ import main
 from pipeline.ensembles.grid import Grid
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store import catalog
 from pipeline.store.data_root import data_root, folder_path, free_name, new_folder_path
 from pipeline.store.folder import Store

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from tests.waiting import until
 from views.live.cluster import ENDED, RUNNING, LiveRun
 from views.live.form_state import Asked

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pipeline.ensembles.sizing import scaled
+from pipeline.ensembles.cost_check import scaled
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.theory.sizing import CHOICES, INPUTS, System, sizes

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pipeline.streaming.auditing import Judged
-from pipeline.streaming.progress import News, Told
+from pipeline.streaming.progress_file import News, Told
 from tests.pipeline.some_recoveries import recovered
 from tests.pipeline.streaming.growing import ByHand, append, by_process
 from views.traces.followed_log import in_words

@@ -11,10 +11,10 @@ from itertools import product
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pipeline.ensembles.claims import COLUMNS
-from pipeline.ensembles.tradeoff_cases import Asked, typical_scenario
-from pipeline.ensembles.tradeoff_cells import lines_of
-from pipeline.ensembles.tradeoffs import Table
+from pipeline.tradeoffs.cases import Asked, typical_scenario
+from pipeline.tradeoffs.cells import lines_of
+from pipeline.tradeoffs.claims import COLUMNS
+from pipeline.tradeoffs.table import Table
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.document.files import parse_toml

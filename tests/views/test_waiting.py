@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.losses import SparkLost
 from sim.core.errors import InputError
 from tests.waiting import until

@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 from functools import lru_cache
 
-from pipeline.ensembles.tradeoff_cases import Asked
-from pipeline.ensembles.tradeoffs import Table, measured_at_once, table_from_json
 from pipeline.spark.progress import Progress
 from pipeline.store.examples import TRADEOFFS
+from pipeline.tradeoffs.cases import Asked
+from pipeline.tradeoffs.table import Table, measured_at_once, table_from_json
 from sim.core.errors import InputError
 
 MOST_KEPT = 100  # tables, of as many visitors

@@ -25,9 +25,9 @@ from sim.core.slip import FIFO
 from sim.document.scenario import Scenario
 from sim.edit.another_algorithm import Remedy
 from sim.edit.compared import MOST_AT_ONCE, Compared, carried_over, check_names, checked, under
-from sim.edit.edit_words import describe_edit, describe_plan
 from sim.edit.edits import Edit, apply_edit, checked_run, is_plan, planned
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of
+from sim.edit.words import describe_edit, describe_plan
 from sim.explain.costs import FIGURES, Measured, measured, read
 from sim.explain.differences import differences
 from sim.explain.words import capital

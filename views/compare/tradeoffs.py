@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pipeline.ensembles.claims import COLUMNS
-from pipeline.ensembles.judging import DEPENDS, HOLDS, REFUTED, Judged
-from pipeline.ensembles.tradeoff_cases import OPTIONS, Asked, typical_scenario
-from pipeline.ensembles.tradeoff_cells import HOW_TO_READ, Cell, Line, as_text_table, asked_in_words, lines_of
-from pipeline.ensembles.tradeoffs import Table
 from pipeline.store.data_root import free_name
+from pipeline.tradeoffs.agreement import DEPENDS, HOLDS, REFUTED, Judged
+from pipeline.tradeoffs.cases import OPTIONS, Asked, typical_scenario
+from pipeline.tradeoffs.cells import HOW_TO_READ, Cell, Line, as_text_table, asked_in_words, lines_of
+from pipeline.tradeoffs.claims import COLUMNS
+from pipeline.tradeoffs.table import Table
 from sim.core.errors import InputError
 from sim.exchange.text_tables import TextTable, as_csv, as_latex, as_markdown
 from sim.explain.words import listing

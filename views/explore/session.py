@@ -19,10 +19,10 @@ from sim.core.deadline import Deadline, OutOfTime, at_most, check, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.edit.another_algorithm import Remedy, remedy_of_order, remedy_of_refused
-from sim.edit.edit_words import consequence
 from sim.edit.edits import ANOTHER, is_plan
 from sim.edit.lay_bare import LaidBare, smallest_edit
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
+from sim.edit.words import consequence
 from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.references import notes

@@ -12,9 +12,9 @@ from sim.core.deadline import in_time
 from sim.core.errors import InputError
 from sim.core.model import MessageReference
 from sim.document.scenario import Scenario
-from sim.edit.edit_words import describe_edit, describe_plan
 from sim.edit.edits import ANOTHER, apply_edit, checked_run, is_plan, planned
 from sim.edit.link import MOST_EDITS, Entry
+from sim.edit.words import describe_edit, describe_plan
 from sim.run.execution import Execution
 from views.server.budget import allow, run_of
 

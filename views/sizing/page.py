@@ -16,8 +16,8 @@ from diagrams.charts.parts import TITLE_HEIGHT
 from diagrams.charts.sizes import Curve, curves_of, sizing_chart
 from diagrams.shapes import theme
 from pipeline.ensembles import queries
+from pipeline.ensembles.cost_check import RUNS, Check, check, predicted, scaled
 from pipeline.ensembles.predictions import error_of
-from pipeline.ensembles.sizing import RUNS, Check, check, predicted, scaled
 from pipeline.store import examples
 from pipeline.store.folder import Store
 from sim.core.algorithm import ALGORITHMS

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from diagrams.charts.parts import number
+from pipeline.ensembles.cost_check import Check
 from pipeline.ensembles.predictions import error_of
-from pipeline.ensembles.sizing import Check
-from sim.core.sizing import Formula
+from sim.core.cost_model import Formula
 from sim.explain.sizing import REFUTED, REPRODUCED, Claim, Figure
 
 

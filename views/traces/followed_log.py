@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pipeline.store.folder import Store
-from pipeline.streaming.progress import News, news
+from pipeline.streaming.progress_file import News, news
 from views.server.errors import complaining
 from views.server.plain_words import as_text
 

@@ -16,7 +16,7 @@ from diagrams.scene.foreign_log import ForeignLog, Waiting
 from pipeline.cuts import one_execution
 from pipeline.cuts.one_window import LogWindow, log_window
 from pipeline.store.folder import Store
-from pipeline.streaming.progress import news
+from pipeline.streaming.progress_file import news
 from sim.core.model import RECEIVE, SEND
 from sim.core.notation import captions
 from sim.edit.link import MOST_SHOWN

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.restarting import warm_up
 from sim.core.errors import InputError
 from views.server import visitors

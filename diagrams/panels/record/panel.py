@@ -23,7 +23,7 @@ from sim.explain.standstills import stood_still
 from sim.explain.verdicts import recovery_words, verdict_words
 from sim.run.as_of import as_of
 from sim.run.execution import Execution, once
-from sim.run.recovery import down_at_the_end, recoveries_of
+from sim.run.recovery_lines import down_at_the_end, recoveries_of
 from sim.run.rollbacks import events_inside, is_inside
 from sim.run.snapshots import Snapshot, first_recordings, start_steps
 from sim.theory.cut_names import CutNames, Name

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.ensembles.tradeoffs import table_from_json
+from pipeline.tradeoffs.table import table_from_json
 from sim.core.algorithm import ALGORITHMS
 
 SMALL = [

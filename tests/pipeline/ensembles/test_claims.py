@@ -11,11 +11,11 @@ from functools import cache
 
 import pytest
 
-from pipeline.ensembles.claims import CLAIMS, COLUMNS, METHODS
-from pipeline.ensembles.judging import DEPENDS, HOLDS, REFUTED, Judged
-from pipeline.ensembles.tradeoff_cases import BEHIND_A_SOURCE, RECOVERY, SNAPSHOT
-from pipeline.ensembles.tradeoffs import Outcome, Table, table_from_json
 from pipeline.store.examples import TRADEOFFS
+from pipeline.tradeoffs.agreement import DEPENDS, HOLDS, REFUTED, Judged
+from pipeline.tradeoffs.cases import BEHIND_A_SOURCE, RECOVERY, SNAPSHOT
+from pipeline.tradeoffs.claims import CLAIMS, COLUMNS, METHODS
+from pipeline.tradeoffs.table import Outcome, Table, table_from_json
 from sim.core.delays import DelayRule
 from sim.core.model import MARKER, MessageReference
 from sim.core.topology import Topology

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.ensembles.chunks import carry_out, measured, plan_of
-from pipeline.ensembles.costs import with_costs
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.measure import measure
+from pipeline.ensembles.run_costs import with_costs
 from pipeline.store.folder import Store
 from pipeline.store.schema import COSTS, MEASURES, RUN_TYPES
 from sim.core.errors import InputError

@@ -1,4 +1,4 @@
-"""The sweep with faults at random: python -m bench.sweep --faults."""
+"""The sweep with faults at random: python -m bench.pipeline.sweep --faults."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench import sweep
-from bench.faulty import COUNTS, Swept, judged
+from bench.pipeline import sweep
+from bench.pipeline.faulty import COUNTS, Swept, judged
 from sim.core.algorithm import ALGORITHMS, BY_COUNT
 from sim.core.model import COPIED, CRASH, DOWN, DROPPED, LOST, RESENT, RESTART, UP
 from sim.core.network import RAW, Network

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ensembles.judging import DEPENDS, HOLDS, REFUTED, delay_in_words, judged, said, spread
-from pipeline.ensembles.tradeoff_cases import SNAPSHOT, Setting
-from pipeline.ensembles.tradeoffs import Outcome
+from pipeline.tradeoffs.agreement import DEPENDS, HOLDS, REFUTED, delay_in_words, judged, said, spread
+from pipeline.tradeoffs.cases import SNAPSHOT, Setting
+from pipeline.tradeoffs.table import Outcome
 
 SETTINGS = [
     Setting(topology, count, delay, pace)

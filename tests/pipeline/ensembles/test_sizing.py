@@ -9,9 +9,7 @@ from fractions import Fraction
 import pytest
 
 from pipeline.ensembles import queries
-from pipeline.ensembles.grid import Grid
-from pipeline.ensembles.queries import Row
-from pipeline.ensembles.sizing import (
+from pipeline.ensembles.cost_check import (
     GRID,
     LEAST_HELD,
     MOST_HELD,
@@ -22,11 +20,13 @@ from pipeline.ensembles.sizing import (
     scaled,
     system_of,
 )
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.queries import Row
 from pipeline.store import examples
 from pipeline.store.folder import Store
 from sim.core.algorithm import ALGORITHMS, SOURCES
+from sim.core.cost_model import Load
 from sim.core.errors import InputError
-from sim.core.sizing import Load
 from sim.theory.sizing import System, documents_bound, sizes
 from tests.tools import check_none
 

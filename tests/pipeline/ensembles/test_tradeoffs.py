@@ -16,9 +16,10 @@ from typing import ClassVar
 import pytest
 
 from pipeline import jobs
-from pipeline.ensembles.costs import with_costs
 from pipeline.ensembles.measure import measure
-from pipeline.ensembles.tradeoff_cases import (
+from pipeline.ensembles.run_costs import with_costs
+from pipeline.store.examples import TRADEOFFS
+from pipeline.tradeoffs.cases import (
     BEHIND_A_SOURCE,
     MOST_RUNS,
     ONE_NODE,
@@ -31,9 +32,8 @@ from pipeline.ensembles.tradeoff_cases import (
     run_count,
     typical_scenario,
 )
-from pipeline.ensembles.tradeoff_cells import as_text_table, asked_in_words, lines_of
-from pipeline.ensembles.tradeoffs import COSTS, Table, measured_at_once, table_from_json
-from pipeline.store.examples import TRADEOFFS
+from pipeline.tradeoffs.cells import as_text_table, asked_in_words, lines_of
+from pipeline.tradeoffs.table import COSTS, Table, measured_at_once, table_from_json
 from sim import VERSION
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS

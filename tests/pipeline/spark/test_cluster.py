@@ -16,7 +16,8 @@ from pyspark.sql.connect import udf
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
-from pipeline.spark import interrupting, preparing, spark_session
+from pipeline.spark import interrupting, preparing
+from pipeline.spark import session as spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.connecting import connect
 from pipeline.spark.local_server import START_S, Server

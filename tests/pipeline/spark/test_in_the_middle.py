@@ -13,7 +13,7 @@ import pytest
 
 from pipeline import jobs
 from pipeline.ensembles import summaries
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.losses import SparkLost
 from sim.explore.report import complete_graph
 from tests.pipeline.some_jobs import GIVEN, Outcome, outcome

@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pipeline.ensembles.chunks import plan_of
 from pipeline.ensembles.run import grid_of, run_ensemble
 from pipeline.ingest import carry_out, plan
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from tests.pipeline.some_ensembles import LONG, MANY, begin, content, files_of, rows

@@ -13,7 +13,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from pipeline.ensembles.run import complete_ensemble
-from pipeline.spark import interrupting, restarting, spark_session
+from pipeline.spark import interrupting, restarting
+from pipeline.spark import session as spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.losses import SparkLost, in_one_sentence

@@ -16,7 +16,7 @@ import pytest
 from pipeline import jobs
 from pipeline.__main__ import main
 from pipeline.ensembles import summaries
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store import storage_lock
 from pipeline.store.folder import Store
 from pipeline.store.local_folder import LocalFolder

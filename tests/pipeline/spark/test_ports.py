@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql.connect.session import SparkSession
 
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.connecting import connect
 from pipeline.spark.local_server import Server
 from sim.core.errors import InputError

@@ -12,7 +12,7 @@ import pytest
 from pipeline.store.folder import Store
 from pipeline.streaming import events as parts
 from pipeline.streaming import followed_cuts
-from pipeline.streaming.progress import news
+from pipeline.streaming.progress_file import news
 from sim.core.model import APPLICATION_KINDS, RECORD, SERVICE_KINDS, SNAPSHOT_COMPLETE, Event
 from sim.document import library
 from sim.run.execution import run
@@ -30,7 +30,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "SEGMENT", 50)
     for module in (followed_cuts, __import__("pipeline.streaming.auditing", fromlist=["CHUNK"])):
         monkeypatch.setattr(module, "CHUNK", 3)
-    monkeypatch.setattr("pipeline.streaming.progress.CHUNK", 3)
+    monkeypatch.setattr("pipeline.streaming.progress_file.CHUNK", 3)
 
 
 def with_planted(table: Sequence[Event], draw: random.Random) -> list[Event]:

@@ -19,7 +19,7 @@ from cluster.node.event_log import Entry, EventLog
 from pipeline.logs import growing
 from pipeline.logs.growing import whole_until
 from pipeline.streaming import following, source
-from pipeline.streaming.progress import news
+from pipeline.streaming.progress_file import news
 from pipeline.streaming.source import followed_format
 from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES, Event

@@ -23,7 +23,7 @@ from pipeline.spark.background import in_background
 from pipeline.store.folder import Store
 from pipeline.streaming.batches import alone
 from pipeline.streaming.following import InBackground, follow, opened
-from pipeline.streaming.progress import CHECKPOINT, news
+from pipeline.streaming.progress_file import CHECKPOINT, news
 from sim.core.errors import InputError
 from tests.cluster.live import all_running, bank, live, taken
 from tests.pipeline.some_recoveries import recovered

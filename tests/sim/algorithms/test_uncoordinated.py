@@ -17,11 +17,11 @@ from sim.core.errors import InputError
 from sim.core.model import CONTROL_SEND, MARKER_SEND, RECORD
 from sim.document import library
 from sim.document.scenario import Scenario
+from sim.explain.domino import stages
 from sim.explain.narration import sentences
-from sim.explain.recovery import stages
 from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.sim.conftest import Register

@@ -17,7 +17,7 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine
 from sim.document.writing import dumps
-from sim.edit.edit_words import describe_edit
+from sim.edit.words import describe_edit
 from sim.explain.choices import all_choices
 from sim.explain.narration import sentences
 from sim.explore.report import complete_graph, exploration

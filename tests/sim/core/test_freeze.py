@@ -29,7 +29,7 @@ from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine, Scenario, SchedulerChoice
 from sim.document.validate import validate
 from sim.document.writing import dumps
-from sim.edit.edit_words import describe_edit
+from sim.edit.words import describe_edit
 from sim.explain.choices import all_choices
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run

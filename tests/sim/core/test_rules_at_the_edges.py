@@ -28,7 +28,7 @@ from sim.core.model import (
 )
 from sim.core.workload import WORKLOADS, Refused
 from sim.document.scenario import SchedulerChoice
-from sim.edit.edit_words import describe_edit
+from sim.edit.words import describe_edit
 from sim.explain.narration import sentences
 from sim.explain.reasons import explain
 from sim.run.execution import run

@@ -20,7 +20,7 @@ from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine, Scenario, SchedulerChoice
 from sim.document.validate import MOST_DRAWN, validate
 from sim.document.writing import dumps
-from sim.edit.edit_words import describe_edit
+from sim.edit.words import describe_edit
 from sim.explain.narration import sentences
 from sim.run.execution import run
 from sim.run.price import price_of

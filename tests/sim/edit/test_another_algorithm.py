@@ -10,8 +10,8 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 from sim.edit.another_algorithm import remedy_of_order, remedy_of_refused
-from sim.edit.edit_words import describe_plan
 from sim.edit.edits import checked_run, planned
+from sim.edit.words import describe_plan
 from sim.run.snapshots import snapshots_of
 from tests.cases import each
 from tests.sim import rule_books

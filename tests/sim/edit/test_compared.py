@@ -18,9 +18,9 @@ from sim.document import library
 from sim.document.fault_rates import FaultRates
 from sim.document.scenario import Scenario
 from sim.edit.compared import Compared, all_compared, carried_over, check_names, compared, under
-from sim.edit.edit_words import describe_edit, describe_plan
 from sim.edit.edits import apply_edit, checked_run, is_plan, planned
 from sim.edit.link import Shared, query_of, read_query
+from sim.edit.words import describe_edit, describe_plan
 from sim.run.execution import run
 from tests.cases import each
 from tests.sim.strategies import edited, scenarios

@@ -14,9 +14,9 @@ from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.writing import dumps
-from sim.edit.edit_words import describe_plan
 from sim.edit.edits import apply_edit, checked_run, planned
 from sim.edit.link import Shared, query_of, read_query
+from sim.edit.words import describe_plan
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.services.settings import PARAMETERS

@@ -13,9 +13,9 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice
 from sim.document.writing import dumps
-from sim.edit.edit_words import consequence, describe_edit
 from sim.edit.edits import apply_edit
 from sim.edit.link import Shared, query_of, read_query
+from sim.edit.words import consequence, describe_edit
 from sim.explain.choices import all_choices, choices_made
 from sim.explain.narration import narrate
 from sim.run.execution import Execution, run

@@ -10,8 +10,8 @@ from sim.core.delays import HOLD, DelayRule
 from sim.core.model import MARKER, MessageReference
 from sim.document import library
 from sim.document.scenario import Scenario, SchedulerChoice
-from sim.edit.edit_words import consequence, describe_edit
 from sim.edit.edits import apply_edit
+from sim.edit.words import consequence, describe_edit
 from sim.run.execution import Execution, run
 from sim.run.fifo import due, tries, waits_behind
 from tests.sim.tools import send, start, system

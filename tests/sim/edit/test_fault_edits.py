@@ -8,8 +8,8 @@ import pytest
 
 from sim.core.errors import InputError
 from sim.document import library
-from sim.edit.edit_words import describe_edit
 from sim.edit.edits import apply_edit
+from sim.edit.words import describe_edit
 from sim.run.execution import run
 from tests.cases import each
 

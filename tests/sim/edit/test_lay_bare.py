@@ -10,9 +10,9 @@ from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.writing import dumps
-from sim.edit.edit_words import describe_edit
 from sim.edit.edits import Edit, apply_edit
 from sim.edit.lay_bare import _candidates, harm, smallest_edit
+from sim.edit.words import describe_edit
 from sim.run.execution import Execution, run
 from sim.run.references import references
 from tests.cases import each

@@ -14,8 +14,8 @@ from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine, Scenario
 from sim.document.writing import dumps
 from sim.edit.another_algorithm import remedy_of_order
-from sim.edit.edit_words import describe_edit
 from sim.edit.edits import apply_edit
+from sim.edit.words import describe_edit
 from sim.run.execution import run
 from tests.sim.tools import edited_by, send, start, system
 

@@ -15,9 +15,9 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 from sim.document.writing import dumps
-from sim.edit.edit_words import describe_edit, describe_plan
 from sim.edit.edits import apply_edit, checked_run, planned
 from sim.edit.link import Shared, query_of, read_query
+from sim.edit.words import describe_edit, describe_plan
 from sim.run.execution import run
 from sim.run.stored import holdings
 from sim.services.settings import STORAGE

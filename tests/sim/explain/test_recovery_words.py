@@ -16,9 +16,9 @@ from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine
 from sim.document.writing import dumps
 from sim.edit.edits import apply_edit
-from sim.explain.recovery import stages, with_failed
+from sim.explain.domino import stages, with_failed
 from sim.run.execution import run
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 from tests.cases import each
 
 

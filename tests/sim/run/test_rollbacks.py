@@ -11,7 +11,7 @@ from sim.document.files import parse_toml
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, run
 from sim.run.rearranged import ColouredRun
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 from sim.run.rollbacks import (
     as_known_to,
     as_survives,

@@ -17,7 +17,7 @@ from sim.document.validate import validate
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.theory.causality import History
-from sim.theory.recovery import recovery_line
+from sim.theory.recovery_line import recovery_line
 from tests.cases import each
 from tests.sim.tools import rows_of, send, system
 from tests.tools import examples

@@ -15,7 +15,7 @@ from sim.core.recovery_line import Recovery, Rollback
 from sim.document.scenario import Scenario, ScriptLine
 from sim.run.execution import run
 from sim.theory.causality import History
-from sim.theory.recovery import recovery_line
+from sim.theory.recovery_line import recovery_line
 from tests.cases import each
 from tests.sim.strategies import scenarios
 from tests.sim.tools import send, system

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from pipeline.ensembles.measure import measure
 from sim.core.algorithm import ALGORITHMS
+from sim.core.cost_model import Load
 from sim.core.errors import InputError
 from sim.core.model import BLOCKED, FULL, PAUSED, RECORD
-from sim.core.sizing import Load
 from sim.core.topology import Topology
 from sim.document.files import parse_toml
 from sim.explain.sizing import BOUND_ONLY, REFUTED, REPRODUCED, claims, in_bytes, in_messages, in_time, sizing_in_words

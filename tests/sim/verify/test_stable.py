@@ -19,8 +19,8 @@ from sim.core.topology import Topology
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.scenario import Initiation, Scenario
-from sim.edit.edit_words import consequence
 from sim.edit.edits import apply_edit
+from sim.edit.words import consequence
 from sim.explain.properties import properties_in_words, theorem
 from sim.run.execution import Execution, run
 from sim.verify.stable import Property, properties_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sim.core.model import RECORD
 from sim.core.recovery_line import Recovery
 from sim.run.execution import Execution, once
-from sim.theory.recovery import recovery_line
+from sim.theory.recovery_line import recovery_line
 from sim.theory.surviving import is_gone
 
 

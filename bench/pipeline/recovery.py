@@ -1,4 +1,4 @@
-"""What a recovery costs, by the interval of checkpoints: `python -m bench.recovery [RUNS]`, through Spark.
+"""What a recovery costs, by the interval of checkpoints: `python -m bench.pipeline.recovery [RUNS]`, through Spark.
 
 Eight processes send transfers to each other. A coordinator takes a snapshot each `interval`, and one process crashes,
 once, at a time drawn evenly between two snapshots. Measured is what `measure` has of a run. The law:
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pyarrow
 
 from pipeline.ensembles.measure import measure
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.spark.kinds import kind_of
 from pipeline.store.schema import Types, arrow_schema, spark_schema
 from sim.core import randomness

@@ -13,7 +13,7 @@ from sim.document.scenario import Scenario
 from sim.document.validate import validate
 from sim.explain.words import counted, listing, words_of
 from sim.run.execution import Execution
-from sim.run.recovery import recoveries_of
+from sim.run.recovery_lines import recoveries_of
 
 LAST, LINE = "Last copies", "Recovery line"
 FAILURE = "After the failure"

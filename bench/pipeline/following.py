@@ -1,4 +1,6 @@
-"""Verdicts on a log that grows: `python -m bench.following [SECONDS] [ROWS]`, by default 30 seconds and 500,000 rows.
+"""Verdicts on a log that grows: `python -m bench.pipeline.following [SECONDS] [ROWS]`.
+
+By default it takes 30 seconds and 500,000 rows.
 
 First a cluster of four nodes runs for so many seconds, with kills, severed channels and losses, and takes snapshots.
 Then its logs are written anew, line by line at the pace at which the nodes wrote them, while they are followed. For
@@ -20,7 +22,7 @@ from pathlib import Path
 
 from cluster.control.chaos import chaos
 from cluster.control.startup import Wanted, of_nodes
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.streaming.following import InBackground
 
 SECONDS, ROWS = 30.0, 500_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from pipeline.ensembles.claims import CLAIMS, COLUMNS, COMING_BACK, LATENCY, MEMORY, METHODS, NETWORK, TOPOLOGY
-from pipeline.ensembles.judging import Judged, delay_in_words, markers, said
-from pipeline.ensembles.tradeoff_cases import ONE_NODE, SNAPSHOT, Asked, Where
-from pipeline.ensembles.tradeoffs import Figure, Measured, Table
+from pipeline.tradeoffs.agreement import Judged, delay_in_words, markers, said
+from pipeline.tradeoffs.cases import ONE_NODE, SNAPSHOT, Asked, Where
+from pipeline.tradeoffs.claims import CLAIMS, COLUMNS, COMING_BACK, LATENCY, MEMORY, METHODS, NETWORK, TOPOLOGY
+from pipeline.tradeoffs.table import Figure, Measured, Table
 from sim.core.algorithm import ALGORITHMS
 from sim.exchange.text_tables import TextTable
 from sim.explain.words import counted, listing

@@ -1,4 +1,6 @@
-"""Speed of audits: `python -m bench.audits [EVENTS ...]`, by default on event tables of 20 and 100 million events.
+"""Speed of audits: `python -m bench.pipeline.audits [EVENTS ...]`.
+
+By default the event tables have 20 and 100 million events.
 
 The tables have runs of 8 processes and about 2,000 events, with a cut of each. Spark (`pipeline.cuts.audits`), DuckDB
 with its best known plan, and pandas write the same verdicts, witnesses and channel contents from the same files as
@@ -30,10 +32,11 @@ from typing import NamedTuple
 import duckdb
 import pandas
 
-from bench.event_tables import MESSAGES, write_cuts, write_events, write_run
+from bench.pipeline.event_tables import MESSAGES, write_cuts, write_events, write_run
 from pipeline.cuts.audits import audit
 from pipeline.cuts.cut_sources import from_file
-from pipeline.spark import local_server, spark_session
+from pipeline.spark import local_server
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 
 ROUNDS = 5

@@ -1,4 +1,4 @@
-"""Cost of Spark for ensembles, against a plain pool of processes: `python -m bench.ensembles [RUNS]`.
+"""Cost of Spark for ensembles, against a plain pool of processes: `python -m bench.pipeline.ensembles [RUNS]`.
 
 The pool carries out the same chunks with the same engine, measures them in the same way and writes the same parts;
 start-up is not counted. They take turns, so that slow moments of the machine affect both; the result is the median of
@@ -29,7 +29,8 @@ from pipeline.ensembles.compacting import compact
 from pipeline.ensembles.grid import ALL, NONE, Grid
 from pipeline.ensembles.run import run_ensemble, run_on_workers
 from pipeline.ensembles.summaries import summarize
-from pipeline.spark import local_server, spark_session
+from pipeline.spark import local_server
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 
 if TYPE_CHECKING:

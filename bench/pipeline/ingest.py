@@ -1,4 +1,4 @@
-"""Speed of ingest: `python -m bench.ingest [EVENTS]`, a ShiViz log of a million events.
+"""Speed of ingest: `python -m bench.pipeline.ingest [EVENTS]`, a ShiViz log of a million events.
 
 The log is read as several executions, then as one, which one worker reads. The time is that of the whole command
 without the start of Spark. The last column is the time in which one core reads the lines and parses the clocks, and no
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pipeline.ingest import carry_out, plan
 from pipeline.logs.format import NO_OPTIONS
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 
 HOSTS = 10
@@ -95,6 +95,6 @@ def measure_ingest(events: int = EVENTS) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m bench.ingest")
+    parser = argparse.ArgumentParser(prog="python -m bench.pipeline.ingest")
     parser.add_argument("events", nargs="?", type=int, default=EVENTS)
     measure_ingest(parser.parse_args().events)

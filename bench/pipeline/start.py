@@ -1,4 +1,4 @@
-"""The start of Spark: `python -m bench.start [ROUNDS]`, with the archive of its classes and without, in turn.
+"""The start of Spark: `python -m bench.pipeline.start [ROUNDS]`, with the archive of its classes and without, in turn.
 
 An archive is made first, in a folder of its own that is removed in the end. A start ends with the answer of the first
 job in Python. Seconds of the processor are those of Java and its workers up to there; they depend less on what else the

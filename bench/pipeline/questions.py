@@ -1,4 +1,4 @@
-"""What the Ensembles page asks of an ensemble of a million runs: `python -m bench.questions [RUNS [PARTS]]`.
+"""What the Ensembles page asks of an ensemble of a million runs: `python -m bench.pipeline.questions [RUNS [PARTS]]`.
 
 The runs are copies of some thousand real ones with run_ids of their own, in PARTS parts: 8 as after compaction, or
 4,000 as the workers leave them. Each question is asked three times; the quickest counts. Processor time is that of this
@@ -21,7 +21,7 @@ from pipeline.ensembles.chunks import measured, part_name, plan_of
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.queries import FAILED, RunQuery
 from pipeline.ensembles.summaries import summarize
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, arrow_schema
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.ensembles import parameter_values
-from pipeline.ensembles.judging import HOLDS, REFUTED, Judged, judged, said, spread, topologies
-from pipeline.ensembles.tradeoff_cases import BEHIND_A_SOURCE, ONE_NODE, RECOVERY, SNAPSHOT
-from pipeline.ensembles.tradeoffs import Measured, Outcome, Table
+from pipeline.tradeoffs.agreement import HOLDS, REFUTED, Judged, judged, said, spread, topologies
+from pipeline.tradeoffs.cases import BEHIND_A_SOURCE, ONE_NODE, RECOVERY, SNAPSHOT
+from pipeline.tradeoffs.table import Measured, Outcome, Table
 from sim.core.algorithm import ALGORITHMS
 
 LATENCY, MEMORY, NETWORK, TOPOLOGY, COMING_BACK = "latency", "memory", "network", "topology", "recovery"

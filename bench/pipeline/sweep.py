@@ -1,16 +1,18 @@
-"""A sweep of snapshots through the pipeline: `python -m bench.sweep [RUNS] [ALGORITHM ...]`, a million by default.
+"""A sweep of snapshots through the pipeline: `python -m bench.pipeline.sweep [RUNS] [ALGORITHM ...]`.
+
+By default it has a million runs.
 
 A grid of bank transfers, under Chandy-Lamport or each of the algorithms named ("all": every one), over sizes, networks
 and delays, on channels that are FIFO and, where the algorithm needs none, on others. It runs like any ensemble: on
 Spark's workers, into a data folder. Every snapshot must be complete and pass every check of its algorithm; else the
 status is 1. Before that, the cost of a compiled run on one core, and of the keys of its draws.
 
-`python -m bench.sweep --faults [RUNS] [ALGORITHM ...]`: 20,000 runs, by default of every algorithm, with the faults
-that it allows, at rates drawn for each run. A third of them are on the same systems, the others on those with fewer
+`python -m bench.pipeline.sweep --faults [RUNS] [ALGORITHM ...]`: 20,000 runs, by default of every algorithm, with
+faults that it allows, at rates drawn for each run. A third are on the same systems, the others on those with fewer
 transfers, so that more faults meet a snapshot. Every complete snapshot must pass every check, but that a process that
 has started again may send a second marker; and every one must be complete that nothing has failed for good to prevent.
 Else the status is 1.
-`python -m bench.sweep --again ALGORITHM SEED` prints one of these runs, as the TOML of its scenario.
+`python -m bench.pipeline.sweep --again ALGORITHM SEED` prints one of these runs, as the TOML of its scenario.
 """
 
 from __future__ import annotations
@@ -24,13 +26,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from bench import faulty
+from bench.pipeline import faulty
 from pipeline.compiled.runs import Compiled, compiled
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import NONE, Grid
 from pipeline.ensembles.measure import FAULT_KINDS
 from pipeline.ensembles.run import run_ensemble
-from pipeline.spark import local_server, spark_session
+from pipeline.spark import local_server
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 from pipeline.store.schema import DISPUTED, NUMBA
 from sim import VERSION
@@ -99,7 +102,8 @@ def measure_sweeps(runs: int = RUNS, *algorithms: str) -> bool:
     """Prints what a run costs on one core, and what a sweep of each algorithm took and found; whether none fails."""
     on_one_core()
     names = tuple(ALGORITHMS) if algorithms == ("all",) else algorithms or ("chandy_lamport",)
-    print(f"version {VERSION}, seeds from 0; the command: python -m bench.sweep {' '.join([str(runs), *algorithms])}")
+    asked = " ".join([str(runs), *algorithms])
+    print(f"version {VERSION}, seeds from 0; the command: python -m bench.pipeline.sweep {asked}")
     are_right = [measure_sweep(runs, name) for name in names]
     return all(are_right)
 
@@ -135,7 +139,7 @@ def measure_faults(runs: int = WITH_FAULTS, *algorithms: str) -> bool:
     """Prints what runs with faults of each algorithm took and found; whether none is wrong."""
     names = tuple(ALGORITHMS) if algorithms in ((), ("all",)) else algorithms
     told = " ".join(["--faults", str(runs), *algorithms])
-    print(f"version {VERSION}, seeds from 0; the command: python -m bench.sweep {told}", flush=True)
+    print(f"version {VERSION}, seeds from 0; the command: python -m bench.pipeline.sweep {told}", flush=True)
     are_right = [measure_faults_of(runs, name) for name in names]
     return all(are_right)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pipeline.ensembles import parameter_values
-from pipeline.ensembles.tradeoff_cases import Setting
-from pipeline.ensembles.tradeoffs import Outcome
+from pipeline.tradeoffs.cases import Setting
+from pipeline.tradeoffs.table import Outcome
 from sim.explain.words import listing
 
 HOLDS, DEPENDS, REFUTED = "holds", "depends", "does not hold"

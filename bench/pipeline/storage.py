@@ -1,4 +1,4 @@
-"""A hundred processes that store their parts at once: `python -m bench.storage [RUNS] [FOLDER]`, through Spark.
+"""A hundred processes that store their parts at once: `python -m bench.pipeline.storage [RUNS] [FOLDER]`.
 
 All of them record at the same moment and are done at the same moment. A part takes the storage some 3.3 ms; it takes
 20 uploads at a time, and refuses the others with 503. A process pauses 100 ms then, twice as long after each further
@@ -19,7 +19,7 @@ from diagrams.charts.measures import DIMENSIONS, MEASURES, Row
 from pipeline.ensembles.grid import NONE, Grid
 from pipeline.ensembles.queries import Overview, kept_overview
 from pipeline.ensembles.run import run_ensemble
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 from sim.document.files import parse_toml
 from sim.document.writing import dumps

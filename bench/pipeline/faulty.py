@@ -1,4 +1,4 @@
-"""Runs with faults at random, each with rates of its own, and what their snapshots have to keep: see bench/sweep.py."""
+"""Runs with faults at random, each with rates of its own, and what their snapshots have to keep (sweep.py)."""
 
 from __future__ import annotations
 

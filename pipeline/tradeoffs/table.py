@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipeline.ensembles.chunks import Plan, chunk_size, measured
 from pipeline.ensembles.grid import NONE
 from pipeline.ensembles.run import run_on_workers
-from pipeline.ensembles.tradeoff_cases import ONE_NODE, RECOVERY, SNAPSHOT, Asked, Case, Setting, Where, cases_of
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from pipeline.store.manifest import ENSEMBLE
 from pipeline.store.place import Place
 from pipeline.store.schema import RUN_TYPES
 from pipeline.store.tables import Addition
+from pipeline.tradeoffs.cases import ONE_NODE, RECOVERY, SNAPSHOT, Asked, Case, Setting, Where, cases_of
 from sim import VERSION
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError

@@ -1,0 +1,1 @@
+"""The table of trade-offs: claims about the algorithms, measured."""
