@@ -1,6 +1,6 @@
 """Waiting for a condition, never for a time, with a budget that grows with the machine's measured speed.
 
-Nothing else in the tests sleeps (tests/test_waits.py). A budget only ends a test that would fail anyway, so it is
+Nothing else in the tests sleeps (project/test_waits.py). A budget only ends a test that would fail anyway, so it is
 generous.
 """
 

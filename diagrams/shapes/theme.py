@@ -1,4 +1,4 @@
-"""Colours, dashes and symbols by meaning: the only place that names a colour (tests/diagrams/test_theme.py).
+"""Colours, dashes and symbols by meaning: the only place that names a colour (tests/diagrams/shapes/test_theme.py).
 
 A figure names colours by token: "@ink", "@p0/0.3" (token, opacity). `resolve` (or the browser) turns
 tokens into colours of the light or dark palette. A style sheet has every token as a custom property:

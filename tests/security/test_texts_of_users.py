@@ -1,6 +1,6 @@
 """Nothing that a user or a file says reaches Streamlit's Markdown, or HTML, without being made a plain text first.
 
-tests/e2e/test_hostile_texts.py looks at the pages themselves.
+tests/e2e/everywhere/test_hostile_texts.py looks at the pages themselves.
 """
 
 from __future__ import annotations

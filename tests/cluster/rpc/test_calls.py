@@ -29,7 +29,7 @@ from sim.core.model import CONTROL, LocalSnapshot, Message
 from sim.services.uploads import Part
 from tests.cases import check_each
 from tests.cluster.live import bank, live, taken, told_again
-from tests.cluster.wire import TOKEN, End, carried_out, link_to, message, system_of
+from tests.cluster.network import TOKEN, End, carried_out, link_to, message, system_of
 from tests.waiting import comes
 
 SYSTEM = system_of(transport=GRPC)

@@ -18,8 +18,8 @@ from cluster.rpc.messages import message_of
 from cluster.rpc.parts import calls
 from cluster.wire.frames import HELLO
 from sim.core.model import CONTROL, Message
+from tests.cluster.network import LISTENERS, TOKEN, End, carried_out
 from tests.cluster.rpc.test_calls import PACK, SERVICE, SYSTEM, called, part
-from tests.cluster.wire import LISTENERS, TOKEN, End, carried_out
 from tests.waiting import comes
 
 METADATA = (("authorization", f"Bearer {TOKEN}"),)
