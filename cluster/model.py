@@ -69,7 +69,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Epoch:
-    """A life of the system, from one recovery to the next.
+    """The time of the system from one recovery to the next.
 
     `snapshot` is what it began from (None: the initial states), `reason` says why it began, and `last` is the last
     snapshot committed in it (None: none was).

@@ -263,7 +263,7 @@ class RestoreAnswer(BaseModel):
 
 
 class EpochAnswer(BaseModel):
-    """A life of the system: what it began from (null: the initial states), and the last snapshot committed in it."""
+    """An epoch of the system: what it began from (null: the initial states), and the last snapshot committed in it."""
 
     epoch: int
     began_at: datetime

@@ -71,7 +71,7 @@ class Bookkeeping:
         own = self._store.registry.row(snapshot)
         if own is None:
             kind = INCREMENTAL if self._store.is_incremental else FULL
-            root, epoch = self._store.first_root, self._services().life.epoch
+            root, epoch = self._store.first_root, self._services().recovery.epoch
             own = Snapshot(snapshot, Status.INITIATED, kind, root, epoch, datetime.now(UTC))
         return own
 

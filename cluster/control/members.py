@@ -37,7 +37,7 @@ class Member:
     connection: Connection | None = None
     address: Address | None = None
     pid: int | None = None
-    life: str = ""  # of its last process, as in links.Address
+    incarnation: str = ""  # of its last process, as in links.Address
     heard: float = 0.0  # when it said something last, by the clock of cluster.node.clock
     report: dict[str, Any] = field(default_factory=dict)
     said: asyncio.Queue[tuple[str, Any]] = field(default_factory=asyncio.Queue)
@@ -70,7 +70,7 @@ class Members:
     def __init__(self, system: System, logs: Path, *, queue: int, programs: Mapping[str, str]) -> None:
         """`logs` is the folder of the event logs. `programs`: as in starting.Wanted."""
         self.system, self._logs, self._queue, self._programs = system, logs, queue, programs
-        self.token, self.life = secrets.token_hex(16), secrets.token_hex(8)
+        self.token, self.incarnation = secrets.token_hex(16), secrets.token_hex(8)
         self.port = 0
         self._all = [Member(number, name) for number, name in enumerate(system.processes)]
         self._door = Door(self.token)
@@ -116,10 +116,10 @@ class Members:
         `began` is when the cluster began, `epoch` the one in which the node begins, and `index` the number of its last
         event that is stored; `waits`: it does nothing until it is restored.
         """
-        member.status, member.is_leaving, member.life = NodeStatus.STARTING, False, secrets.token_hex(8)
+        member.status, member.is_leaving, member.incarnation = NodeStatus.STARTING, False, secrets.token_hex(8)
         told = {
             "scenario": dumps(self.system.scenario), "name": self.system.scenario.name, "unit": self.system.unit,
-            "number": member.number, "folder": str(self._logs), "token": self.token, "life": member.life,
+            "number": member.number, "folder": str(self._logs), "token": self.token, "incarnation": member.incarnation,
             "began": began, "queue": self._queue, "host": "127.0.0.1", "port": self.port, "waits": waits,
             "epoch": epoch, "index": index, "transport": self.system.transport_name,
         }  # fmt: skip
@@ -155,14 +155,14 @@ class Members:
             if hello[1] != CONTROLLER:
                 await services.receiver.accept(hello, connection)
                 return
-            number, _, life, about = hello
+            number, _, incarnation, about = hello
             if number not in range(len(self)) or not _is_about(about):
                 raise BadFrame("a node that reports says its number, its port and its pid")
             member = self[number]
-            if self.is_over(number, life):
-                raise BadFrame(f"this life of {member.name} is over: it was taken for gone, or has begun anew")
+            if self.is_over(number, incarnation):
+                raise BadFrame(f"this incarnation of {member.name} is over: it was taken for gone, or has begun anew")
             member.connection, member.pid, member.heard = connection, about["pid"], self.awake.now
-            member.address = Address("127.0.0.1", about["port"], life)
+            member.address = Address("127.0.0.1", about["port"], incarnation)
             member.said.put_nowait(("hello", {}))
             while True:
                 frame = await connection.read()
@@ -176,9 +176,9 @@ class Members:
 
         return accept
 
-    def is_over(self, number: int, life: str) -> bool:
-        """Whether a life of a node is not the one that its last process has: nobody takes anything from it."""
-        return self[number].life != life or self[number].process is None
+    def is_over(self, number: int, incarnation: str) -> bool:
+        """Whether an incarnation of a node is not the one that its last process has: nobody takes anything from it."""
+        return self[number].incarnation != incarnation or self[number].process is None
 
     async def hear(self, member: Member, what: str, timeout: float | None = START_TIMEOUT) -> Any:
         """Wait until a node says something. Raises TimeoutError."""
@@ -191,7 +191,7 @@ class Members:
     def tell_addresses(self) -> dict[int, Address]:
         """Tell everybody where the others listen. Returns where the nodes do."""
         known = {own.number: own.address for own in self if own.address is not None and own.connection}
-        own = Address("127.0.0.1", self.port, self.life)
+        own = Address("127.0.0.1", self.port, self.incarnation)
         services = dict.fromkeys(range(len(self), len(self.system.names)), own)
         for member in self:
             others = {

@@ -19,7 +19,7 @@ from cluster.node.links import Address, Link, Receiver
 from cluster.node.site import Done, Site, Wake
 from sim.core.effects import Out
 from sim.core.faults import fence_off
-from sim.core.model import COMMITTED, CRASH, RECOVERY, Channel, Life, Message, Process, Restorable, Timer
+from sim.core.model import COMMITTED, CRASH, RECOVERY, Channel, Message, Process, RecoveryState, Restorable, Timer
 from sim.services import storage_words
 from sim.services.coordinator import Coordinator, Notes, silent_in
 from sim.services.member import Member
@@ -57,13 +57,13 @@ class Services:
     """All services of one system. `on_done` is called after each action."""
 
     def __init__(
-        self, site: Site, token: str, life: str, disk: Disk, on_done: Callable[[Done], None], awake: Awake
+        self, site: Site, token: str, incarnation: str, disk: Disk, on_done: Callable[[Done], None], awake: Awake
     ) -> None:  # fmt: skip
-        """`life` is that of the controller, as in links.Address. `awake` knows whether it stood still."""
+        """`incarnation` is that of the controller, as in links.Address. `awake` knows whether it stood still."""
         self.site, self.system = site, site.system
         count = len(self.system.processes)
-        self.receiver = Receiver(self.system, range(count, len(self.system.names)), life, self._take)
-        self._token, self._life, self._disk, self._on_done = token, life, disk, on_done
+        self.receiver = Receiver(self.system, range(count, len(self.system.names)), incarnation, self._take)
+        self._token, self._incarnation, self._disk, self._on_done = token, incarnation, disk, on_done
         self._jobs: asyncio.Queue[Job] = asyncio.Queue()
         self._first: deque[Job] = deque()  # jobs that come before those
         self._held: list[Job] = []  # jobs of the storage while it writes a manifest
@@ -74,7 +74,7 @@ class Services:
         self._timers: dict[tuple[int, str], tuple[Wake, asyncio.TimerHandle]] = {}
         self._busy_until: dict[Channel, float] = {}
         self._delays = self.system.scenario.delays_of_a_run()
-        self.life = Life()
+        self.recovery = RecoveryState()
         self._awake = awake
         # Whether who is silent for too long is ended, and comes back by a recovery: then it stays a member meanwhile,
         # so no snapshot is complete without it.
@@ -137,7 +137,7 @@ class Services:
             return
         link = self._links.get((source, target))
         if link is None:
-            link = Link(self.system, source, target, self._token, self._life, _QUEUE, lambda: None)
+            link = Link(self.system, source, target, self._token, self._incarnation, _QUEUE, lambda: None)
             self._links[source, target] = link
             if target in self._addresses:
                 link.connect(self._addresses[target])
@@ -363,7 +363,7 @@ class Services:
 
         Where it has not been restored since that crashed last, the process is down all along.
         """
-        self.life = self.life._replace(failed=self.life.failed | {process})
+        self.recovery = self.recovery._replace(failed=self.recovery.failed | {process})
         last = last_entry(log)
 
         def act() -> None:
@@ -392,13 +392,13 @@ class Services:
 
         done = await self.do(-1, [RECOVER, goal.snapshot, epoch], act)
         assert done is not None
-        self.life = self.life._replace(epoch=epoch, goal=goal, failed=frozenset())
+        self.recovery = self.recovery._replace(epoch=epoch, goal=goal, failed=frozenset())
         return done
 
     def goal(self, wanted: str | None, present: list[str]) -> Restorable:
         """What a recovery goes back to: the snapshot `wanted`, else the last valid one, else the initial states."""
         services = self.system.engine.services
-        goals = (own.goal(self.process(own.name), wanted, self.life) for own in services)
+        goals = (own.goal(self.process(own.name), wanted, self.recovery) for own in services)
         goal = next((found for found in goals if found is not None), Restorable(None, {}, {}))
         return goal._replace(restores=tuple(present))
 

@@ -83,7 +83,9 @@ class Supervisor:
         self._injector = Injector(system, self.members)
         self.books = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
         members = self.members
-        self.services: Services = Services(site, members.token, members.life, store, self.books.on_done, members.awake)
+        self.services: Services = Services(
+            site, members.token, members.incarnation, store, self.books.on_done, members.awake
+        )
         self.services.receiver.is_over, self.services.is_fenced = members.is_over, self._is_fenced
         store.time_to_live = self.services.time_to_live
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -106,7 +108,7 @@ class Supervisor:
         self._spawn(self.services.run())
         for service in self.services.site.processes.values():
             service.epoch = self._first_epoch
-        self.services.life = self.services.life._replace(epoch=self._first_epoch)
+        self.services.recovery = self.services.recovery._replace(epoch=self._first_epoch)
         await self.store.fill(self.services)
         begins = self._at_first(restore, restores=restores)
         self.services.begin_among(tuple(member.name for member in begins))
@@ -193,7 +195,7 @@ class Supervisor:
 
     async def _start_node(self, member: Member, *, waits: bool = False) -> None:
         """Start the process of a node. Raises InputError if it does not report."""
-        epoch, index = self.services.life.epoch, self.store.last_index(self.services, member.name)
+        epoch, index = self.services.recovery.epoch, self.store.last_index(self.services, member.name)
         process = await self.members.start(member, began=self._began, epoch=epoch, index=index, waits=waits)
         self._spawn(self._watch(member, process))
         self._injector.tell(member)
@@ -271,9 +273,9 @@ class Supervisor:
         """
         began = time.monotonic()
         async with self._changes:
-            life = self.services.life
-            if because_failed and not life.failed:
-                return Restored(life.epoch, life.goal.snapshot, 0.0)
+            recovery = self.services.recovery
+            if because_failed and not recovery.failed:
+                return Restored(recovery.epoch, recovery.goal.snapshot, 0.0)
             while True:
                 goal = await self._usable_goal(wanted)
                 await self._start_again([own for own in self.members if own.is_present and own.process is None])
@@ -282,7 +284,7 @@ class Supervisor:
                         member.status = NodeStatus.RECOVERING
                 self._tell_addresses()
                 self.members.tell_members()
-                epoch, self.books.goes_back_as = self.services.life.epoch + 1, reason
+                epoch, self.books.goes_back_as = self.services.recovery.epoch + 1, reason
                 self.store.registry.check_epoch(epoch)
                 done = await self.services.recover(goal, epoch)
                 restored = [member for member in self.members if member.is_present]
@@ -334,8 +336,8 @@ class Supervisor:
             channel for channel in self.system.engine.channels
             if channel.target == member.number and channel.source in present
         )  # fmt: skip
-        life = self.services.life._replace(goal=goal, epoch=epoch)
-        back = list(contents(life, own, from_log=False))
+        recovery = self.services.recovery._replace(goal=goal, epoch=epoch)
+        back = list(contents(recovery, own, from_log=False))
         part = goal.parts.get(member.name)
         told = {
             "snapshot": goal.snapshot, "parts": {} if part is None else {member.name: part}, "epoch": epoch,
@@ -358,7 +360,9 @@ class Supervisor:
             what = f"{len(self.books.open)} snapshots are under way or wait, and {most} may be"
             raise Problem(429, f"{what}; ask again when one of them has ended")
         name = self.store.registry.next_snapshot_id()
-        own = Snapshot(name, Status.INITIATED, kind, root, self.services.life.epoch, datetime.now(UTC), wish.initiator)
+        own = Snapshot(
+            name, Status.INITIATED, kind, root, self.services.recovery.epoch, datetime.now(UTC), wish.initiator
+        )
         self.store.begin(name, root)
         self.books.put(own)
         self._spawn(self._expire(name))

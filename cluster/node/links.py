@@ -31,22 +31,29 @@ PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds before the next try to connect
 
 
 class Address(NamedTuple):
-    """Where a node listens. `life` differs for each start of the node."""
+    """Where a node listens. `incarnation` differs for each start of the node."""
 
     host: str
     port: int
-    life: str
+    incarnation: str
 
 
 class Link:
     """The sending end: from process or service number `source` to `target`."""
 
     def __init__(
-        self, system: System, source: int, target: int, token: str, life: str, queue: int, on_room: Callable[[], None]
+        self,
+        system: System,
+        source: int,
+        target: int,
+        token: str,
+        incarnation: str,
+        queue: int,
+        on_room: Callable[[], None],
     ) -> None:
-        """`life` is that of the sender; `queue` bounds the outbox; `on_room` is called when there is room again."""
+        """`incarnation` is the sender's; `queue` bounds the outbox; `on_room` is called when there is room again."""
         self._system, self._source, self.target = system, source, target
-        self._token, self._life, self._queue, self._on_room = token, life, queue, on_room
+        self._token, self._incarnation, self._queue, self._on_room = token, incarnation, queue, on_room
         self.may_write: Callable[[], bool] = lambda: True  # asked in front of every write; `write` goes on later
         self._address: Address | None = None
         self._connection: Connection | None = None
@@ -82,11 +89,11 @@ class Link:
         return len(self._outbox) + len(self._unconfirmed)
 
     def connect(self, address: Address) -> None:
-        """The other end is at this address. If it is another life than before, what was sent to that one is lost."""
+        """The other end is at this address. What was sent to an earlier incarnation of it is lost."""
         if address == self._address:
             return
         was_full = self.is_full
-        if self._address is not None and address.life != self._address.life:
+        if self._address is not None and address.incarnation != self._address.incarnation:
             self._begin()
         self._address = address
         self.close()
@@ -147,7 +154,7 @@ class Link:
                 tries += 1
                 continue
             try:
-                hello = [HELLO, self._token, self._source, self.target, self._life, address.life]
+                hello = [HELLO, self._token, self._source, self.target, self._incarnation, address.incarnation]
                 connection.write([self._system.transport.pack(hello)])
                 async with asyncio.timeout(WELCOME_S):
                     welcome = await connection.read()
@@ -245,11 +252,11 @@ def message_of(frame: list[Any], system: System, source: int, target: int) -> tu
 
 
 class Source:
-    """The receiving end of a link: what has come from one life of a node."""
+    """The receiving end of a link: what has come from one incarnation of a node."""
 
-    def __init__(self, transport: Transport, life: str, before: Source | None) -> None:
-        """`before` is the end for an earlier life of that node, of which messages may still wait for delivery."""
-        self.life = life
+    def __init__(self, transport: Transport, incarnation: str, before: Source | None) -> None:
+        """`before` is the end for an earlier incarnation of that node: messages of it may still wait for delivery."""
+        self.incarnation = incarnation
         self.received = 0  # the last sequence number before the first gap
         self.apps_taken = 0  # application messages delivered, or of no use any more
         self._transport = transport
@@ -327,36 +334,36 @@ class Source:
 class Receiver:
     """The receiving ends of all links to a node, or to the services of the controller."""
 
-    def __init__(self, system: System, numbers: range, life: str, take: Callable[[Message, int], None]) -> None:
-        """`numbers` are those of the processes or services here, and `life` is theirs.
+    def __init__(self, system: System, numbers: range, incarnation: str, take: Callable[[Message, int], None]) -> None:
+        """`numbers` are those of the processes or services here, and `incarnation` is theirs.
 
         `take` is called with each message, once and in order, and with the clock of the action that sent it.
         """
-        self._system, self._numbers, self._life, self._take = system, numbers, life, take
+        self._system, self._numbers, self._incarnation, self._take = system, numbers, incarnation, take
         self._sources: dict[tuple[int, int], Source] = {}
         self.is_lost: Callable[[Channel], bool] = lambda channel: False
-        self.is_over: Callable[[int, str], bool] = lambda number, life: (
+        self.is_over: Callable[[int, str], bool] = lambda number, incarnation: (
             False
-        )  # whether a life of a node is not its last
+        )  # whether an incarnation of a node is not its last
         self.latencies: deque[float] = deque(maxlen=SAMPLES)
 
     async def accept(self, hello: list[Any], connection: Connection) -> None:
         """A node has said hello (frames.Door). Take what it sends until the connection ends. Raises BadFrame."""
-        number, target, life, wanted = hello
+        number, target, incarnation, wanted = hello
         if target not in self._numbers:
             raise BadFrame(f"nobody here has the number {target}")
         if number not in range(len(self._system.names)) or number in self._numbers:
             raise BadFrame(f"no other node of this cluster has the number {number}")
-        if wanted != self._life:
+        if wanted != self._incarnation:
             raise BadFrame("the one that is wanted has ended, and this is another; ask the controller where it is")
-        if self.is_over(number, life):
-            raise BadFrame(f"this life of {self._system.names[number]} is over, or is not known here as yet")
+        if self.is_over(number, incarnation):
+            raise BadFrame(f"this incarnation of {self._system.names[number]} is over, or is not known here as yet")
         pair = number, target
         source = self._sources.get(pair)
-        if source is None or source.life != life:
+        if source is None or source.incarnation != incarnation:
             if source is not None:
                 source.close()
-            source = self._sources[pair] = Source(self._system.transport, life, source)
+            source = self._sources[pair] = Source(self._system.transport, incarnation, source)
         source.welcome(connection)
         try:
             while True:

@@ -71,11 +71,11 @@ class Node:
         self._log = folder / f"{number}.log"
         last = last_entry(self._log)
         self.site = Site(system, range(number, number + 1), EventLog(self._log), told["began"])
-        self.token, self.life = told["token"], told["life"]
+        self.token, self.incarnation = told["token"], told["incarnation"]
         self._queue = told["queue"]
         self.process.epoch = self.process.incarnation = told["epoch"]
         self._is_reborn = told["waits"]
-        self._since = 0  # the epoch in which this life of the node began: it takes nothing that is older
+        self._since = 0  # the epoch in which this incarnation of the node began: it takes nothing that is older
         self.process.alive = not told["waits"]  # a node that starts again waits until it is restored
         self.process.index = told["index"]
         if last is not None:
@@ -85,13 +85,13 @@ class Node:
         self._addresses: dict[int, Address] = {}
         self._awake = Awake(system.longest_nap)
         self._door = Door(told["token"])
-        self._receiver = Receiver(system, range(number, number + 1), self.life, self._take)
+        self._receiver = Receiver(system, range(number, number + 1), self.incarnation, self._take)
         self._receiver.is_lost, self._receiver.is_over = self._is_lost, self._is_over
         self._lanes: dict[int, Lane] = {}
         self._weather = Weather()
         severed = severed_in(self._log)  # as its log has it, until the controller says otherwise
         self._weather.severed = frozenset(own for own in system.engine.channels if own.name in severed)
-        self._random = random.Random(f"{told['life']} {self.name}")
+        self._random = random.Random(f"{told['incarnation']} {self.name}")
         self._delays = system.scenario.delays_of_a_run()
         self._timers: dict[str, tuple[asyncio.TimerHandle, Wake]] = {}
         self._turn: asyncio.TimerHandle | None = None
@@ -132,7 +132,7 @@ class Node:
         Where strangers fill its port, a connection may be refused or cut off: the node tries until its pipe ends.
         """
         transport = self.system.transport
-        hello = transport.pack([HELLO, self.token, self.number, CONTROLLER, self.life, about])
+        hello = transport.pack([HELLO, self.token, self.number, CONTROLLER, self.incarnation, about])
         while True:
             with suppress(OSError):
                 self._control = control = await transport.connect(*controller, self.token)
@@ -147,9 +147,9 @@ class Node:
         """Another node, or the controller's services, have something for this one."""
         await self._receiver.accept(await self._door.hello(connection), connection)
 
-    def _is_over(self, number: int, life: str) -> bool:
-        """Whether a life of another node is not the one that the controller has told of last."""
-        return number not in self._addresses or self._addresses[number].life != life
+    def _is_over(self, number: int, incarnation: str) -> bool:
+        """Whether an incarnation of another node is not the one that the controller has told of last."""
+        return number not in self._addresses or self._addresses[number].incarnation != incarnation
 
     def _on_call(self, snapshot: str) -> bool:
         """Somebody calls this node to start a snapshot, or tells it of one."""
@@ -190,7 +190,7 @@ class Node:
     def _link(self, target: int) -> Link:
         link = self._links.get(target)
         if link is None:
-            link = Link(self.system, self.number, target, self.token, self.life, self._queue, self._pump_soon)
+            link = Link(self.system, self.number, target, self.token, self.incarnation, self._queue, self._pump_soon)
             if target < len(self.system.processes):
                 link.may_write = self._may_write
             self._links[target] = link
@@ -477,7 +477,7 @@ class Node:
         if not process.alive and process.epoch == message.epoch:
             return  # it has left
         if message.epoch < self._since:
-            return  # it was sent to the life before, and is lost with others that never came
+            return  # it was sent to the incarnation before, and is lost with others that never came
         action = ["control" if message.kind == CONTROL else "deliver", message.channel.name, message.id, message.epoch]
         if message.is_again:
             action.append("again")
@@ -560,7 +560,7 @@ class Node:
             self._plan_turn()
 
     def _own_items(self) -> list[AgendaItem]:
-        """What the scenario plans for this process at a time, but for what an earlier life of this node has done.
+        """What the scenario plans for this process at a time, but for what an earlier incarnation has done.
 
         Script lines are the world outside: no recovery repeats them.
         """

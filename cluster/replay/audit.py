@@ -1,7 +1,7 @@
 """The books of a run, from its event table alone: nothing lost, nothing twice, nothing out of order, and all adds up.
 
 A recovery takes events back. A *line* is what is left of the run: of each process, the events that no later restore has
-taken back. Messages are counted on the line at the end. A snapshot is judged on the line of the life, the epoch, in
+taken back. Messages are counted on the line at the end. A snapshot is judged on the line of the epoch in
 which it was taken, also where a later recovery has gone back to before it.
 """
 
@@ -38,7 +38,7 @@ class ChannelBooks:
 
     Of those `sent`, `received` were received, `lost` never will be, and `left` are in the channel. `duplicated` counts
     receipts of what was received before, `out_of_order` those after a message that was sent later (on a FIFO channel),
-    and `unfounded` those of messages that were not sent on this line, or in a life before and not put back. `put_back`
+    and `unfounded` those of messages that were not sent on this line, or in an epoch before. `put_back`
     counts what recoveries have put back, in the whole run.
     """
 
@@ -144,7 +144,7 @@ class _Taking:
 
     @property
     def epoch(self) -> int | None:
-        """The life in which it was recorded (None: in none, or in several)."""
+        """The incarnation in which it was recorded (None: in none, or in several)."""
         return next(iter(self.epochs.values())) if len({*self.epochs.values()}) == 1 else None
 
     def kept(self, channel: Channel) -> list[str]:

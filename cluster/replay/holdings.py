@@ -139,7 +139,7 @@ class Holdings:
         process.alive, process.present, process.state = True, True, row[7]
 
     def _restore(self, process: Process, row: list[Any]) -> None:
-        """A new life: what was sent to it in an earlier one will be fenced off."""
+        """A new incarnation: what was sent to it in an earlier one will be fenced off."""
         process.alive, process.epoch, process.state = True, row[7]["epoch"], row[7]["state"]
         process.state = self.system.engine.workload.after_restore(process, Out())
         for name, own in self.channels.items():

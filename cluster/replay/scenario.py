@@ -235,7 +235,7 @@ class _Teller:
         return Start(self._engine.number_of[name])
 
     def _recover(self, entry: Entry, snapshot: str | None, epoch: int) -> Action:
-        return Recover(self._state.life.planned)
+        return Recover(self._state.recovery.planned)
 
     def _restore(self, entry: Entry, epoch: int) -> Action:
         return Restore(entry.actor)

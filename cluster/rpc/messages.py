@@ -21,8 +21,8 @@ def message_of(codec: Codec, frame: list[Any], *, is_flushed: bool = False) -> p
     if kind == DATA:
         return _data(codec, entries, is_flushed=is_flushed)
     if kind == HELLO:
-        token, source, target, life, about = entries
-        own = pb.Hello(token=token, source=source, target=target, life=life, about=codec.pack(about))
+        token, source, target, incarnation, about = entries
+        own = pb.Hello(token=token, source=source, target=target, incarnation=incarnation, about=codec.pack(about))
         return pb.Frame(hello=own)
     if kind == WELCOME:
         return pb.Frame(welcome=pb.Welcome(received=entries[0], delivered=entries[1]))
@@ -66,7 +66,7 @@ def _entries(codec: Codec, message: pb.Frame) -> list[Any]:
             optional["receive_label"], own.epoch, own.sent_at,
         ]  # fmt: skip
     if kind == "hello":
-        return [HELLO, own.token, own.source, own.target, own.life, codec.unpack(own.about)]
+        return [HELLO, own.token, own.source, own.target, own.incarnation, codec.unpack(own.about)]
     if kind == "welcome":
         return [WELCOME, own.received, own.delivered]
     if kind == "taken":

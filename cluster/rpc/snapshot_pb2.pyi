@@ -85,18 +85,18 @@ class Frame(_message.Message):
     def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., data: _Optional[_Union[Data, _Mapping]] = ..., taken: _Optional[_Union[Taken, _Mapping]] = ..., again: _Optional[_Union[Again, _Mapping]] = ..., order: _Optional[_Union[Order, _Mapping]] = ..., report: _Optional[_Union[Report, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("token", "source", "target", "life", "about")
+    __slots__ = ("token", "source", "target", "incarnation", "about")
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
-    LIFE_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
     ABOUT_FIELD_NUMBER: _ClassVar[int]
     token: str
     source: int
     target: int
-    life: str
+    incarnation: str
     about: bytes
-    def __init__(self, token: _Optional[str] = ..., source: _Optional[int] = ..., target: _Optional[int] = ..., life: _Optional[str] = ..., about: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, token: _Optional[str] = ..., source: _Optional[int] = ..., target: _Optional[int] = ..., incarnation: _Optional[str] = ..., about: _Optional[bytes] = ...) -> None: ...
 
 class Welcome(_message.Message):
     __slots__ = ("received", "delivered")

@@ -23,7 +23,7 @@ _ANY = (object,)
 # The kinds of frame: what types each entry after the first has. A whole number is not negative, but who says hello to
 # a controller names none, which is -1.
 KINDS: Mapping[str, tuple[tuple[type, ...], ...]] = {
-    HELLO: (_TEXT, _WHOLE, _WHOLE, _TEXT, _ANY),  # token, source, target, life of the source, about whom it wants
+    HELLO: (_TEXT, _WHOLE, _WHOLE, _TEXT, _ANY),  # token, source, target, incarnation of the source, whom it wants
     WELCOME: (_WHOLE, _WHOLE),  # sequence number, application messages delivered
     DATA: (
         _WHOLE, _WHOLE, _WHOLE, _WHOLE, _TEXT, _ANY, _TEXT_OR_NONE, _ANY, _WHOLE_OR_NONE, _TEXT_OR_NONE, _TEXT_OR_NONE,

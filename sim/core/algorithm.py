@@ -15,7 +15,7 @@ from sim.core import algorithm_words
 from sim.core.algorithm_words import Caption, Rule, Stamp
 from sim.core.cost_model import Law, Load
 from sim.core.effects import Out
-from sim.core.model import Channel, Event, Life, Message, Process, Restorable, Timer
+from sim.core.model import Channel, Event, Message, Process, RecoveryState, Restorable, Timer
 from sim.core.parameters import Parametrised
 from sim.core.registry import Registry
 
@@ -68,7 +68,7 @@ class Service:
     def on_recovery(self, service: Process, goal: Restorable, out: Out) -> None:
         """A recovery begins, which goes back to `goal`."""
 
-    def goal(self, service: Process, wanted: str | None, life: Life) -> Restorable | None:
+    def goal(self, service: Process, wanted: str | None, recovery: RecoveryState) -> Restorable | None:
         """What a recovery goes back to: the snapshot `wanted`, or the last valid one (None: this is no storage)."""
         return None
 

@@ -217,8 +217,8 @@ class Engine:
         for key in sorted(state.timers):
             yield Fire(state.timers[key])
         if self.plan is not None:
-            yield from (Recover(state.life.planned), Recover(None))
-            yield from map(Restore, sorted(state.life.waiting))
+            yield from (Recover(state.recovery.planned), Recover(None))
+            yield from map(Restore, sorted(state.recovery.waiting))
 
     def is_enabled(self, state: State, action: Action) -> bool:
         """Whether `action` may happen in `state`, apart from refusals of the workload.
@@ -241,14 +241,14 @@ class Engine:
             if self.has_limits and self.is_stopped(state, channel.target) and not self._goes_ahead(message):
                 return False
             if self.has_lives:
-                if recovery.waits(message, state.life):
+                if recovery.waits(message, state.recovery):
                     return False
                 queue = [own for own in queue if own.epoch == message.epoch]
             return queue[0] is message or self._passes(message, queue)
         if type(action) is Hear:
             if self.has_lives:
                 line = state.control.get(action.channel, ())
-                return recovery.is_next(action.message, line) and not recovery.waits(action.message, state.life)
+                return recovery.is_next(action.message, line) and not recovery.waits(action.message, state.recovery)
             return state.control.get(action.channel, (None,))[0] is action.message
         if type(action) is Fire:
             return state.timers.get((action.timer.process, action.timer.name)) is action.timer
@@ -284,10 +284,10 @@ class Engine:
         """
         assert self.plan is not None
         if isinstance(action, Restore):
-            return action.process in state.life.waiting
+            return action.process in state.recovery.waiting
         if action.number is None:
-            return self.plan.on == recovery.ON_CRASH and bool(state.life.failed)
-        return action.number == state.life.planned < len(self.plan.at)
+            return self.plan.on == recovery.ON_CRASH and bool(state.recovery.failed)
+        return action.number == state.recovery.planned < len(self.plan.at)
 
     def _passes(self, message: Message, queue: list[Message]) -> bool:
         """Whether a message that is not the oldest may be delivered: on FIFO channels only an overtaking marker may."""
@@ -494,15 +494,15 @@ class Engine:
     def _note_receipt(self, process: Process, message: Message) -> None:
         """`process` receives an application message, of which a recovery needs to know."""
         state = self._state
-        if process.number not in state.life.waiting:  # else it will be taken back
+        if process.number not in state.recovery.waiting:  # else it will be taken back
             receipt = process.number, process.index + 1, message.channel.source, message.sent_index
-            state.life = state.life._replace(receipts=(state.life.receipts, receipt))
+            state.recovery = state.recovery._replace(receipts=(state.recovery.receipts, receipt))
         self.rules.receive(process, message)
 
     def _tell_of_crash(self, state: State, process: Process) -> None:
         """The services hear of a crash at once; a recovery begins later."""
         if self.has_lives:
-            state.life = state.life._replace(failed=state.life.failed | {process.name})
+            state.recovery = state.recovery._replace(failed=state.recovery.failed | {process.name})
         for service in state.services[: len(self.services)]:
             self.rules.crashed(service, process.name)
 
@@ -511,17 +511,17 @@ class Engine:
         failed = frozenset(self._failed(state)) if action.number is None else frozenset[str]()
         goal = self.goal(state, self.plan.wanted(action.number), failed)
         restores, services = goal.restores, state.services[: len(self.services)]
-        state.life = life = recovery.begun(state.life, goal, state, action.number)
+        state.recovery = begun = recovery.begun(state.recovery, goal, state, action.number)
         told = [service.name for service in services]
-        body = {"epoch": life.epoch, "fence": self.plan.fence, "restores": list(restores), "services": told}
+        body = {"epoch": begun.epoch, "fence": self.plan.fence, "restores": list(restores), "services": told}
         body |= {"keeps": list(goal.keeps)} if goal.keeps else {}
         self._rows += (self.recovers_at, None, RECOVERY, None, None, None, None, body, goal.snapshot)
         for service in services:
-            service.epoch = life.epoch
+            service.epoch = begun.epoch
             self.rules.recover(service, goal)
         for process in state.processes:
             if process.name in goal.keeps:
-                process.epoch, process.storing = life.epoch, None  # what it uploads is of the epoch before
+                process.epoch, process.storing = begun.epoch, None  # what it uploads is of the epoch before
                 self._drop_timers(state, process)
                 if self.plan.fence:  # else what was on its way to it comes all the same
                     self._put_back(state, process)
@@ -533,8 +533,8 @@ class Engine:
         """
         assert self.plan is not None
         asked = zip(self.services, state.services[: len(self.services)], strict=True)
-        life = state.life._replace(failed=failed)
-        goals = (own.goal(node, wanted, life) for own, node in asked)
+        known = state.recovery._replace(failed=failed)
+        goals = (own.goal(node, wanted, known) for own, node in asked)
         goal = next((found for found in goals if found is not None), Restorable(None, {}, {}))
         meant = [own for own in state.processes if own.present and self.plan.restores(own.name)]
         keep = [own for own in meant if own.name in goal.keeps]
@@ -547,8 +547,8 @@ class Engine:
     def _failed(state: State) -> Iterator[str]:
         """The processes that have no present state to keep: they are down, have forgotten it, or will be restored."""
         for process in state.processes:
-            is_there = process.alive and process.name not in state.life.failed
-            if process.present and not (is_there and process.number not in state.life.waiting):
+            is_there = process.alive and process.name not in state.recovery.failed
+            if process.present and not (is_there and process.number not in state.recovery.waiting):
                 yield process.name
 
     @property
@@ -560,11 +560,11 @@ class Engine:
     def _restore(self, state: State, process: Process) -> None:
         """Put `process` back into its part, and what its channels had recorded back into them."""
         assert self.plan is not None
-        life = state.life
-        gone = process.number, recovery.inside(life.goal.parts, process.name), process.index
-        state.life = life._replace(waiting=life.waiting - {process.number}, gone=(life.gone, gone))
+        known = state.recovery
+        gone = process.number, recovery.inside(known.goal.parts, process.name), process.index
+        state.recovery = known._replace(waiting=known.waiting - {process.number}, gone=(known.gone, gone))
         self._drop_timers(state, process)
-        self.rules.restore(process, life.goal, life.epoch)
+        self.rules.restore(process, known.goal, known.epoch)
         self._put_back(state, process)
 
     @staticmethod
@@ -574,11 +574,11 @@ class Engine:
     def _put_back(self, state: State, process: Process) -> None:
         """Put what the channels to `process` had recorded, or what their logs hold, back into them."""
         assert self.plan is not None
-        life = state.life
-        for message in recovery.contents(life, process, from_log=self.has_logs) if self.plan.channels else ():
+        known = state.recovery
+        for message in recovery.contents(known, process, from_log=self.has_logs) if self.plan.channels else ():
             recovery.put_back(state.queues[message.channel.number], message)
             self._sent.append(message)
-            self.rules.put_back(process, life.goal.snapshot, message)
+            self.rules.put_back(process, known.goal.snapshot, message)
 
     def _meet_fault(self, state: State, fault: Lose | Copy) -> None:
         """A message that is on its way is lost or copied."""
@@ -660,8 +660,8 @@ class Engine:
         message.epoch = source.epoch
         if self.has_logs and message.kind == APP:
             count_message(source, channel)
-            if source.number not in state.life.waiting:  # else its send will be taken back
-                state.life = state.life._replace(log=(state.life.log, message))
+            if source.number not in state.recovery.waiting:  # else its send will be taken back
+                state.recovery = state.recovery._replace(log=(state.recovery.log, message))
 
     def channel_to(self, source: int, target: str) -> Channel:
         """The channel from process number `source` to the process named `target`."""

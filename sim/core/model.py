@@ -244,7 +244,7 @@ class Restorable(NamedTuple):
     keeps: tuple[str, ...] = ()
 
 
-class Life(NamedTuple):
+class RecoveryState(NamedTuple):
     """What recoveries need to know of a state.
 
     `epoch` is the number of recoveries so far, `planned` that of those at a time given. `goal` is what the last one
@@ -270,14 +270,24 @@ class State:
     `timers` the timers that are set, by process number and name. `happened` holds the labels of past events that some
     agenda item waits for; `waiting` the numbers of the agenda items that wait for an event and are not carried out yet.
     `severed` holds the channels that deliver nothing, and `slowed`, by process number, how many
-    times as long as usual one takes. `life` is what recoveries need to know, where there may be one. Where the scenario
+    times as long as usual one takes. `recovery` is what recoveries need to know. Where the scenario
     has faults, the last of `services` is the world, which only
     counts those that have happened.
     """
 
     __slots__ = (
-        "control", "happened", "life", "messages", "processes", "queues", "services", "severed", "slowed", "timers",
-        "timers_set", "waiting",
+        "control",
+        "happened",
+        "messages",
+        "processes",
+        "queues",
+        "recovery",
+        "services",
+        "severed",
+        "slowed",
+        "timers",
+        "timers_set",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, processes: list[Process], queues: list[list[Message]], services: list[Process]) -> None:
@@ -292,7 +302,7 @@ class State:
         self.severed: frozenset[Channel] = frozenset()
         self.slowed: Mapping[int, float] = {}
         self.messages = 0  # sent so far, so the next message has this id
-        self.life = Life()
+        self.recovery = RecoveryState()
 
     def node(self, number: int) -> Process:
         """The process of that number; services are numbered after the processes."""
@@ -305,7 +315,7 @@ class State:
         twin.processes, twin.queues, twin.services = self.processes.copy(), self.queues.copy(), self.services
         twin.control, twin.timers, twin.timers_set = self.control.copy(), self.timers.copy(), self.timers_set
         twin.happened, twin.waiting, twin.messages = self.happened, self.waiting, self.messages
-        twin.severed, twin.slowed, twin.life = self.severed, self.slowed, self.life
+        twin.severed, twin.slowed, twin.recovery = self.severed, self.slowed, self.recovery
         if process.number < len(twin.processes):
             twin.processes[process.number] = process.copy()
         else:

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sim.core.model import Channel, Life, LocalSnapshot, Message, Process, Restorable, State
+from sim.core.model import Channel, LocalSnapshot, Message, Process, RecoveryState, Restorable, State
 
 ON_CRASH = "crash"
 
@@ -55,14 +55,15 @@ class RecoveryPlan:
         return not self.processes or process in self.processes
 
 
-def begun(life: Life, goal: Restorable, state: State, number: int | None) -> Life:
+def begun(recovery: RecoveryState, goal: Restorable, state: State, number: int | None) -> RecoveryState:
     """The life after a recovery has begun; `number`: which one of those at a time given."""
     kept = [inside(goal.parts, own.name) if own.name in goal.restores else own.index for own in state.processes]
     waiting = (own.number for own in state.processes if own.name in goal.restores)
-    return life._replace(
-        epoch=life.epoch + 1, planned=life.planned + (number is not None), goal=goal, waiting=frozenset(waiting),
-        failed=frozenset(), receipts=chained(own for own in links(life.receipts) if own[1] <= kept[own[0]]),
-        log=chained(own for own in links(life.log) if (own.sent_index or 0) <= kept[own.channel.source]),
+    return recovery._replace(
+        epoch=recovery.epoch + 1, planned=recovery.planned + (number is not None), goal=goal,
+        waiting=frozenset(waiting),
+        failed=frozenset(), receipts=chained(own for own in links(recovery.receipts) if own[1] <= kept[own[0]]),
+        log=chained(own for own in links(recovery.log) if (own.sent_index or 0) <= kept[own.channel.source]),
     )  # fmt: skip
 
 
@@ -90,26 +91,26 @@ def restore(process: Process, goal: Restorable, epoch: int, initial: Any) -> Loc
     return part
 
 
-def contents(life: Life, process: Process, *, from_log: bool) -> Iterator[Message]:
+def contents(recovery: RecoveryState, process: Process, *, from_log: bool) -> Iterator[Message]:
     """The messages to put back into the incoming channels of `process`, in the order of each channel."""
-    goal = life.goal
+    goal = recovery.goal
     part = goal.parts.get(process.name)
     for channel in process.incoming:
         found: Sequence[Message] = ()
         if from_log:
-            found = _from_log(life, channel, part)
+            found = _from_log(recovery, channel, part)
         elif part is not None:
             found = part.kept.get(channel, ())
         for message in found:
-            yield replace(message, epoch=life.epoch, is_again=True)
+            yield replace(message, epoch=recovery.epoch, is_again=True)
 
 
-def _from_log(life: Life, channel: Channel, part: LocalSnapshot | None) -> list[Message]:
+def _from_log(recovery: RecoveryState, channel: Channel, part: LocalSnapshot | None) -> list[Message]:
     """What the log of `channel` holds from the offset of the receiver to that of the sender."""
-    sender = life.goal.parts.get(channel.source_name)
+    sender = recovery.goal.parts.get(channel.source_name)
     last = sender.offsets.get(channel, 0) if sender else 0
     first = part.offsets.get(channel, 0) if part else 0
-    logged = [message for message in links(life.log) if message.channel is channel]
+    logged = [message for message in links(recovery.log) if message.channel is channel]
     return logged[first:last]
 
 
@@ -129,10 +130,10 @@ def is_fenced(message: Message, process: Process, plan: RecoveryPlan) -> bool:
     return plan.fence and message.epoch < process.epoch
 
 
-def waits(message: Message, life: Life) -> bool:
+def waits(message: Message, recovery: RecoveryState) -> bool:
     """Whether a message is of a newer life than its receiver, which will be restored."""
     target = message.channel.target
-    return message.epoch == life.epoch and target in life.waiting
+    return message.epoch == recovery.epoch and target in recovery.waiting
 
 
 def links(chain: Any) -> list[Any]:
@@ -152,9 +153,9 @@ def chained(values: Any) -> Any:
     return chain
 
 
-def is_taken_back(life: Life, process: int, event: int) -> bool:
+def is_taken_back(recovery: RecoveryState, process: int, event: int) -> bool:
     """Whether a recovery has taken back event number `event` of process number `process`."""
-    return any(who == process and first < event <= last for who, first, last in links(life.gone))
+    return any(who == process and first < event <= last for who, first, last in links(recovery.gone))
 
 
 def inside(parts: Mapping[str, LocalSnapshot], process: str) -> int:

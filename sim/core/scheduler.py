@@ -280,7 +280,7 @@ class Timed(Scheduler):
 
     def _plan_recovery(self, action: Crash | Recover) -> None:
         """A recovery begins some time after a crash; then each process is restored once its part is fetched."""
-        plan, engine, life = self.engine.plan, self.engine, self.state.life
+        plan, engine, recovery = self.engine.plan, self.engine, self.state.recovery
         assert plan is not None
         self._lives += 1
         if isinstance(action, Crash):
@@ -289,8 +289,8 @@ class Timed(Scheduler):
                 heappush(self._due, (due, FAULT, self._after_faults, len(plan.at) + self._lives, Recover(None)))
             return
         self._life = self._lives
-        for number in sorted(life.waiting):
-            due = self.now + life.goal.takes.get(engine.processes[number], 0.0)
+        for number in sorted(recovery.waiting):
+            due = self.now + recovery.goal.takes.get(engine.processes[number], 0.0)
             heappush(self._due, (due, FAULT, self._after_faults + 1 + number, self._lives, Restore(number)))
 
     def _stop_timers(self, action: Freeze | Thaw) -> None:

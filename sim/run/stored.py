@@ -82,12 +82,12 @@ def _rollback(engine: Engine, state: State, wanted: str | None) -> BroughtBack:
     """What a recovery would do that begins in `state`, which does not change."""
     assert engine.plan is not None
     goal = engine.goal(state, wanted)
-    life = recovery.begun(state.life, goal, state, None)
+    begun = recovery.begun(state.recovery, goal, state, None)
     messages = [
         message
         for process in state.processes
         if process.name in goal.restores and engine.plan.channels
-        for message in recovery.contents(life, process, from_log=engine.has_logs)
+        for message in recovery.contents(begun, process, from_log=engine.has_logs)
     ]
     return BroughtBack({name: goal.parts.get(name) for name in goal.restores}, tuple(messages))
 

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.effects import Out
-from sim.core.model import Life, LocalSnapshot, Message, Process, Restorable, Timer
+from sim.core.model import LocalSnapshot, Message, Process, RecoveryState, Restorable, Timer
 from sim.core.recovery import is_taken_back, links
 from sim.core.recovery_line import TAKEN_BACK, Receipt, latest_line
 from sim.services.increments import FULL, INCREMENTAL, base_for, chain_of, changed_keys, deletable, restored
@@ -153,11 +153,11 @@ class Storage(Service):
             kept = (own for own in shelf.copies if own[2].local.inside <= inside.get(own[1], 0))
             service.memory = shelf._replace(copies=tuple(kept))
 
-    def goal(self, service: Process, wanted: str | None, life: Life) -> Restorable:
+    def goal(self, service: Process, wanted: str | None, recovery: RecoveryState) -> Restorable:
         """The snapshot `wanted` if it is valid, else the last valid one, else the initial state."""
         shelf, names = self._shelf(service), self.algorithm.graph.processes
         if not self.algorithm.coordinated:
-            line, keeps = _recovery_line(shelf.copies, names, life)
+            line, keeps = _recovery_line(shelf.copies, names, recovery)
             series = shelf.copies[-1][0] if shelf.copies else None
             return Restorable(series, line, {}, frozenset([series] if series else []), keeps=keeps)
         snapshot = wanted if wanted in shelf.valid else next(reversed([*shelf.valid]), None)
@@ -391,19 +391,19 @@ def _whole_part(shelf: Shelf, snapshot: str, process: str) -> LocalSnapshot:
 
 
 def _recovery_line(
-    copies: tuple[tuple[str, str, Part], ...], names: tuple[str, ...], life: Life
+    copies: tuple[tuple[str, str, Part], ...], names: tuple[str, ...], recovery: RecoveryState
 ) -> tuple[dict[str, LocalSnapshot], tuple[str, ...]]:
     """The copies of the recovery line (missing: the initial state), and the processes that keep their present states.
 
-    Those have failed that `life` names; if it names none, all processes are rolled back on purpose.
+    Those have failed that `recovery` names; if it names none, all processes are rolled back on purpose.
     """
     of: dict[str, dict[int, LocalSnapshot]] = {name: {} for name in names}
     for _, process, part in copies:
         of[process][part.local.inside] = part.local._replace(state=restored(None, part.document))
-    present = {name: _PRESENT for name in names if life.failed and name not in life.failed}
+    present = {name: _PRESENT for name in names if recovery.failed and name not in recovery.failed}
     receipts = (
-        Receipt(names[to], index, names[source], TAKEN_BACK if is_taken_back(life, source, sent) else sent, 0)
-        for to, index, source, sent in links(life.receipts)
+        Receipt(names[to], index, names[source], TAKEN_BACK if is_taken_back(recovery, source, sent) else sent, 0)
+        for to, index, source, sent in links(recovery.receipts)
     )
     found = latest_line(of, present, receipts)
     return {name: of[name][inside] for name, inside in found.line.items() if inside in of[name]}, found.kept

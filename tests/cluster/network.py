@@ -54,12 +54,12 @@ def marker(system: System, number: int, body: Any = None, *, epoch: int = 0) -> 
 class End:
     """The receiving end, node number 1: what has come, and a socket on which it listens."""
 
-    def __init__(self, system: System, life: str = "receiver") -> None:
-        self.system, self.life = system, life
+    def __init__(self, system: System, incarnation: str = "receiver") -> None:
+        self.system, self.incarnation = system, incarnation
         self.came: list[Message] = []
         self.hellos = 0
         self.door = Door(TOKEN)
-        self.receiver = Receiver(system, range(1, 2), life, self._take)
+        self.receiver = Receiver(system, range(1, 2), incarnation, self._take)
         self.takes_at_once = True
         self.port = 0
 
@@ -89,7 +89,7 @@ class End:
 
     def address(self, port: int | None = None) -> Address:
         """Where it listens, or the proxy before it."""
-        return Address("127.0.0.1", port or self.port, self.life)
+        return Address("127.0.0.1", port or self.port, self.incarnation)
 
     async def raw(self) -> Raw:
         """A connection of a stranger."""

@@ -95,7 +95,7 @@ def _differences(execution: Execution, before: State, crashed: set[str], begin: 
 
 
 def _has_its_state(own: Process, before: State, crashed: set[str]) -> bool:
-    return own.alive and own.name not in crashed and own.number not in before.life.waiting
+    return own.alive and own.name not in crashed and own.number not in before.recovery.waiting
 
 
 @pytest.mark.slow

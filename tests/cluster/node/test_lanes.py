@@ -14,7 +14,7 @@ from cluster.control.startup import of_nodes
 from cluster.node.lanes import Lane
 from cluster.node.system import System, live
 from sim.algorithms.unaligned_barriers import AHEAD
-from sim.core.model import APP, MARKER, Channel, Deliver, Life, Message
+from sim.core.model import APP, MARKER, Channel, Deliver, Message, RecoveryState
 from tests.tools import examples
 
 ALGORITHMS = ("chandy_lamport", "unaligned_barriers", "aligned_barriers")
@@ -62,7 +62,7 @@ def test_what_a_lane_takes_the_engine_allows(algorithm: str, is_fifo: bool, draw
         lane.add(own, 0.0, delay, 1)
     process.epoch = epoch
     newest = max((own.epoch for own in queue), default=epoch)
-    state.life = Life(max(epoch, newest), waiting=frozenset([1]) if epoch < newest else frozenset())
+    state.recovery = RecoveryState(max(epoch, newest), waiting=frozenset([1]) if epoch < newest else frozenset())
     taken: list[Message] = []
     for now in (0.0, 1.0, 5.0, 10.0):
         while isinstance(found := lane.take(process, now), tuple):

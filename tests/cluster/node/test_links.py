@@ -37,8 +37,8 @@ class Written:
         self.is_closed = True
 
 
-def source_with(written: Any, life: str = "one", before: Source | None = None) -> Source:
-    source = Source(SYSTEM.transport, life, before)
+def source_with(written: Any, incarnation: str = "one", before: Source | None = None) -> Source:
+    source = Source(SYSTEM.transport, incarnation, before)
     source.welcome(written)
     written.frames.clear()
     return source
@@ -309,7 +309,7 @@ def test_nothing_of_what_was_sent_to_a_life_before_reaches_the_next(system: Syst
         link.connect(first.address())
         for number in range(WINDOW + 20):
             link.send(message(system, number), 1)
-        await comes(lambda: len(first.came) == WINDOW, "the first life has some")
+        await comes(lambda: len(first.came) == WINDOW, "the first incarnation has some")
         second = await End(system, "second").listen()
         link.connect(second.address())
         assert not link.is_full and link.is_idle
@@ -326,7 +326,7 @@ def test_another_life_on_the_same_port_is_not_taken_for_the_one_before(system: S
     async def main() -> None:
         end = await End(system, "second").listen()
         link = link_to(system)
-        link.connect(end.address()._replace(life="first"))
+        link.connect(end.address()._replace(incarnation="first"))
         link.send(message(system, 1), 1)
         await comes(lambda: end.hellos > 1, "it has tried, and tried again")
         assert end.came == []
@@ -343,9 +343,9 @@ def test_a_sender_that_has_started_anew_takes_the_place_of_the_one_before() -> N
     async def main() -> None:
         end = await End(SYSTEM).listen()
 
-        async def said_by(life: str) -> Any:
+        async def said_by(incarnation: str) -> Any:
             raw = await end.raw()
-            raw.say([HELLO, TOKEN, 0, 1, life, "receiver"])
+            raw.say([HELLO, TOKEN, 0, 1, incarnation, "receiver"])
             assert await raw.heard() == [WELCOME, 0, 0]
             return raw
 

@@ -198,7 +198,7 @@ def test_strangers_who_say_the_wrong_thing_do_not_pile_up_either(monkeypatch: py
         before, count = held(), MOST_STRANGERS + 20
         strangers = [await end.raw() for _ in range(count)]
         for raw in strangers:
-            raw.say([HELLO, "no token", 0, 1, "life", "life"])
+            raw.say([HELLO, "no token", 0, 1, "incarnation", "incarnation"])
         for raw in strangers:
             with suppress(ConnectionError):  # it had to go
                 await raw.reader.read()
@@ -213,7 +213,7 @@ def test_strangers_who_say_the_wrong_thing_do_not_pile_up_either(monkeypatch: py
 async def attack(port: int, system: Any, seed: int) -> None:
     """Say one wrong thing to a port."""
     chance = random.Random(seed)
-    hello = PACK([HELLO, "no token", 0, 1, "life", "life"])
+    hello = PACK([HELLO, "no token", 0, 1, "incarnation", "incarnation"])
     said = [
         chance.randbytes(chance.randint(1, 3_000)),
         hello + chance.randbytes(500),

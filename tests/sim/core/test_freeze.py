@@ -142,7 +142,7 @@ class TestStandsStill:
             recovery=RecoveryPlan(at=(20.0, 21.0)), faults=frozen("P2", 19, 20.5),
         )  # fmt: skip
         execution = run(scenario)
-        takes = execution.final.life.goal.takes
+        takes = execution.final.recovery.goal.takes
         assert [(row.process, row.time) for row in rows_of(execution, RESTORE)] == [
             (name, 21 + takes[name]) for name in sorted(takes, key=lambda own: (takes[own], own))
         ]

@@ -150,11 +150,11 @@ def lets_all_through(patch: pytest.MonkeyPatch) -> None:
 
 def keeps_the_epoch(patch: pytest.MonkeyPatch) -> None:
     begun = recovery.begun
-    patch.setattr(recovery, "begun", lambda life, *given: begun(life, *given)._replace(epoch=life.epoch))
+    patch.setattr(recovery, "begun", lambda recovery, *given: begun(recovery, *given)._replace(epoch=recovery.epoch))
 
 
 def waits_for_nobody(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(recovery, "waits", lambda message, life: False)
+    patch.setattr(recovery, "waits", lambda message, recovery: False)
 
 
 def keeps_the_turn(patch: pytest.MonkeyPatch) -> None:

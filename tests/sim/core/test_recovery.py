@@ -129,7 +129,7 @@ def test_what_is_received_before_a_process_is_restored_is_no_receipt() -> None:
         execution = run(scenario)
         gone = {(row.process, row.index) for row in execution.table if row.kind == RECEIVE}
         gone -= {(row.process, row.index) for row in execution.table if row.kind == RECEIVE and is_left(execution, row)}
-        kept = {(f"P{to + 1}", index) for to, index, _, _ in links(execution.final.life.receipts)}
+        kept = {(f"P{to + 1}", index) for to, index, _, _ in links(execution.final.recovery.receipts)}
         assert not kept & gone and wrongs(execution) == []
         found += kinds(execution)
     assert found["back"] > count / 6 and found[PUT_BACK] > count / 6

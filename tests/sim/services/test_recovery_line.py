@@ -104,8 +104,8 @@ def test_who_is_still_to_go_back_has_no_present_state_to_keep() -> None:
     for action in (Crash(1), Recover(None), Restore(1), Crash(1), Recover(None)):
         assert engine.is_enabled(state, action)
         state, _ = engine.step(state, action)
-    assert (state.life.goal.restores, state.life.goal.keeps) == (("P1", "P2"), ())
-    assert {name: part.inside for name, part in state.life.goal.parts.items()} == {"P1": 0, "P2": 0}
+    assert (state.recovery.goal.restores, state.recovery.goal.keeps) == (("P1", "P2"), ())
+    assert {name: part.inside for name, part in state.recovery.goal.parts.items()} == {"P1": 0, "P2": 0}
 
 
 def test_the_state_before_a_recovery_does_not_change() -> None:

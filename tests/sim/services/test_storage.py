@@ -231,8 +231,8 @@ def key_of(state: State) -> str:
     control = sorted((c.name, [(m.epoch, repr(m.body), m.snapshot) for m in own]) for c, own in state.control.items())
     timers = sorted(state.timers)
     services = [(p.memory, p.position) for p in state.services]
-    life = state.life.epoch, state.life.waiting, state.life.failed, state.life.goal.snapshot
-    return repr((nodes, notes, queues, control, timers, services, life))
+    recovery = state.recovery.epoch, state.recovery.waiting, state.recovery.failed, state.recovery.goal.snapshot
+    return repr((nodes, notes, queues, control, timers, services, recovery))
 
 
 SMALL = {"bandwidth": 10.0, "tries": 2}

@@ -22,7 +22,7 @@ let [clock, sent, index, turn, state, isWorking, timer] = [0, 0, 0, 0, 0, false,
 const counts = { sent: 0, received: 0, actions: 0 };
 const snapshots = new Map(); // id: what this node has recorded
 const links = new Map(); // number of the target: the stream to it, and what it has not confirmed
-const peers = new Map(); // number: host, port, life
+const peers = new Map(); // number: host, port, incarnation
 let row, outbox; // of the action under way
 
 // ------------------------------------------------------------------ actions: the log first, then the messages
@@ -110,11 +110,11 @@ class Link {
     this.connect();
   }
   connect() {
-    const [host, port, life] = peers.get(this.target);
+    const [host, port, incarnation] = peers.get(this.target);
     const client = new proto.Channels(`${host}:${port}`, grpc.credentials.createInsecure());
     this.flusher = new proto.SnapshotService(`${host}:${port}`, grpc.credentials.createInsecure());
     this.stream = client.Connect(secure(told.token));
-    this.stream.write({ frames: [{ hello: { token: told.token, source: told.number, target: this.target, life: told.life, about: encode(life) } }] });
+    this.stream.write({ frames: [{ hello: { token: told.token, source: told.number, target: this.target, incarnation: told.incarnation, about: encode(incarnation) } }] });
     this.stream.on("data", ({ frames }) => frames.forEach((frame) => this.hear(frame)));
     this.stream.on("error", () => setTimeout(() => this.connect(), 100));
   }
@@ -154,8 +154,8 @@ function connect(stream) {
     for (const { hello, data } of frames) {
       if (hello) {
         source = hello.source;
-        own = sources.get(`${source} ${hello.life}`) ?? { received: 0, delivered: 0 };
-        sources.set(`${source} ${hello.life}`, own);
+        own = sources.get(`${source} ${hello.incarnation}`) ?? { received: 0, delivered: 0 };
+        sources.set(`${source} ${hello.incarnation}`, own);
         say({ welcome: own });
       } else if (data.number === own.received + 1) {
         own.received += 1;
@@ -216,7 +216,7 @@ function begin(line) {
     control.on("error", () => process.exit(0)).on("end", () => process.exit(0));
     control.on("data", ({ frames }) => frames.forEach(({ order }) => orders[order.what](decode(order.body))));
     const about = encode({ port, pid: process.pid });
-    control.write({ frames: [{ hello: { token: told.token, source: told.number, target: -1, life: told.life, about } }] });
+    control.write({ frames: [{ hello: { token: told.token, source: told.number, target: -1, incarnation: told.incarnation, about } }] });
     setInterval(() => say("report", { ...counts, waiting: 0, unconfirmed: 0, clock, index, epoch: 0, latency: [] }), 250);
   });
 }
