@@ -42,11 +42,11 @@ export class Frames {
           this.take(frame);
         } else gap = 0;
       } else if ([404, 503].includes(answer.status)) throw new Error(await answer.text());
-      else if (answer.status !== 304) throw new Error("The server cannot draw this moment; it is asked again.");
+      else if (answer.status !== 304) throw new Error("The server cannot draw this moment. The page asks again.");
       this.lost(null);
     } catch (problem) {
       if (this.closed.aborted) return;
-      this.lost(problem instanceof TypeError ? "The server does not answer; it is asked again." : problem.message);
+      this.lost(problem instanceof TypeError ? "The server does not answer. The page asks again." : problem.message);
       gap = PATIENCE_MS;
     } finally {
       this.isAsking = false;

@@ -19,7 +19,7 @@ const OVER = { ended: "The cluster has ended.", failed: "" };
 const ABOUT =
   "Each line is a process, and time runs along it. A cut says for each process which events are in it. It is consistent " +
   "if no message is received inside that is sent outside. A snapshot records the states at such a cut, and the messages on their way over it.";
-const MARKS = { crash: "a process has ended", recovery: "everybody goes back", down: "a channel is severed", frozen: "a process stands still" };
+const MARKS = { crash: "a process has ended", recovery: "all processes go back", down: "a channel is severed", frozen: "a process stands still" };
 const NO_EVENTS = { within: () => [], lane: [] }; // nothing in the diagram is asked about: Explore does that
 
 /** To the diagram it is what an explorer is: `root`, `closed`, `transport`, `notify` and `pick`. */

@@ -39,8 +39,8 @@ export class Panel {
       this.act("Kill", "kill", name, `End the process of ${name} with kill -9`),
     ];
     const last = ended == null ? "" : `, ended at ${ended.toFixed(0)} s`;
-    const life = epoch || last ? el("small", { class: "cc-quiet", title: "Each recovery begins a new life of all processes" }, ` life ${epoch + 1}${last}`) : null;
-    return el("li", {}, el("b", {}, name), el("span", { "data-status": status }, WORDS[status], life), ...buttons);
+    const about = epoch || last ? el("small", { class: "cc-quiet", title: "Each recovery begins a new epoch" }, ` epoch ${epoch}${last}`) : null;
+    return el("li", {}, el("b", {}, name), el("span", { "data-status": status }, WORDS[status], about), ...buttons);
   }
 
   act(words, what, node, title) {

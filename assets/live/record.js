@@ -39,7 +39,7 @@ export class Record {
     } catch (problem) {
       if (this.cluster.closed.aborted) return;
       this.isFinal = true;
-      this.content.replaceChildren(el("p", {}, problem instanceof TypeError ? "The server does not answer; open it again." : problem.message));
+      this.content.replaceChildren(el("p", {}, problem instanceof TypeError ? "The server does not answer. Open it again." : problem.message));
     } finally {
       this.isAsking = false;
     }

@@ -1,6 +1,6 @@
 /* What the server answers to the sliders, and in which words it is told that it does not. */
 
-const SILENT = "The server does not answer; this is tried again.";
+const SILENT = "The server does not answer. The page tries again.";
 const TOLD = [400, 503]; // with these the server says itself, in a sentence, what is wrong
 const REFUSED = 400;
 
@@ -22,5 +22,5 @@ async function read(response) {
   const isFinal = response.status === REFUSED;
   const isText = response.headers.get("Content-Type")?.startsWith("text/plain");
   if (isText && TOLD.includes(response.status)) return { problem: await response.text(), isFinal };
-  return { problem: isFinal ? "The server does not take this; move a slider." : SILENT, isFinal };
+  return { problem: isFinal ? "The server refused these values. Move a slider." : SILENT, isFinal };
 }

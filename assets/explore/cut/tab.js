@@ -23,7 +23,7 @@ export class CutView {
       this.why,
       el("p", { class: "cc-quiet" }, "A cut has the first few events of each process inside. Drag its handles.", el("span", { class: "cc-by-keys" }, " With the keys: Tab, then the arrows.")),
       this.moves,
-      el("h4", {}, "Sent inside, not received inside: what the channels hold"),
+      el("h4", {}, "Channel contents: sent inside, not received inside"),
       this.channels,
       this.others,
       this.amounts,
@@ -56,13 +56,13 @@ export class CutView {
   makeMoves() {
     const { scene, held } = this;
     const button = (text, to, title) => el("button", { type: "button", title, onclick: () => held.set(to()) }, text);
-    this.asNow = button(`As after step ${this.explorer.shownStep()}`, () => held.cuts.atStep(this.explorer.shownStep()), "All that has happened by then");
-    this.above = button("Least consistent above", () => held.cuts.above(held.frontier));
+    this.asNow = button(`As after step ${this.explorer.shownStep()}`, () => held.cuts.atStep(this.explorer.shownStep()), "Every event up to this step");
+    this.above = button("Grow to a consistent cut", () => held.cuts.above(held.frontier));
     const complete = scene.snapshots.filter(({ truth }) => truth.cut);
     this.moves.replaceChildren(
-      button("Greatest consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
+      button("Shrink to a consistent cut", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
       this.above,
-      ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => truth.cut, `What the snapshot ${id} has recorded`)),
+      ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => truth.cut, `The cut of the snapshot ${id}`)),
       this.asNow,
     );
   }
@@ -137,7 +137,7 @@ export class CutView {
     const { cuts } = this.held;
     const weights = this.scene.conserved.map((good) => ({ ...good, ...cuts.amounts(good, frontier) }));
     const signature = JSON.stringify(weights.map(({ inProcesses, inChannels, lost, copied, isStateLost }) => [inProcesses, inChannels, lost, copied, isStateLost]));
-    refill(this.amounts, `${this.scene.name} ${signature}`, () => (weights.length ? [el("h4", {}, "What this cut finds"), ...metersOf(weights)] : []));
+    refill(this.amounts, `${this.scene.name} ${signature}`, () => (weights.length ? [el("h4", {}, "Contents of this cut"), ...metersOf(weights)] : []));
   }
 
   /** The faults inside that tell this cut from others: "† the crash of P2". */

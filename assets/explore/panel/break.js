@@ -27,7 +27,7 @@ export class BreakView {
     const on = JSON.stringify(rules.map(({ name }) => name));
     const isNew = this.on != null && this.on !== on && rules.length > 0;
     Object.assign(this, { scene, on });
-    setText(this.lead, slips.length ? "Each rule is there for a reason. Break one on purpose, and see what the snapshot is worth then." : `There is no rule of ${scene.algorithm} here that can be broken.`);
+    setText(this.lead, slips.length ? "Each rule is there for a reason. Break one on purpose, and see what goes wrong." : `There is no rule of ${scene.algorithm} here that can be broken.`);
     refill(this.harm, JSON.stringify(scene.broken), () => (rules.length ? this.harmOf(scene.broken) : []));
     this.harm.hidden = !rules.length;
     refill(this.switches, JSON.stringify(slips), () => this.rowsOf(slips));
@@ -52,7 +52,7 @@ export class BreakView {
     const isAsked = this.explorer.visit.outbox.waiting.some(({ edit }) => edit.do === "lay_bare");
     if (!this.smallest) return;
     this.smallest.disabled = isAsked;
-    setText(this.smallest, isAsked ? "Looking for it …" : "Show the smallest edit that lays it bare");
+    setText(this.smallest, isAsked ? "Looking for it …" : "Show the smallest counterexample");
   }
 
   rowsOf(slips) {

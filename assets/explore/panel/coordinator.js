@@ -11,7 +11,7 @@ export class CoordinatorSettings {
     this.settings = el("div", { class: "cc-settings" });
     this.node = el("section", { class: "cc-coordinator", "aria-label": "Coordinator" },
       el("h3", {}, "Coordinator"),
-      el("label", { class: "cc-check" }, this.isOn, "A coordinator starts the snapshots, and decides how each ended"),
+      el("label", { class: "cc-check" }, this.isOn, "A coordinator starts the snapshots, and decides how each ends"),
       this.refused,
       this.settings,
     );

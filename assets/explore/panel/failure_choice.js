@@ -2,7 +2,7 @@
 
 import { el, ownName } from "../page/dom.js";
 
-const WHAT = "A process that fails loses its present state and goes back to a copy. The others go back only if they have to.";
+const WHAT = "A process that fails loses its present state and goes back to a checkpoint. The others go back only if they have to.";
 
 export class FailureChoice {
   /**

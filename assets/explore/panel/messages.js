@@ -121,7 +121,7 @@ export class MessageEditor {
     const foretold = () => arrivalIfDue(this.scene, message, message.earliest + Number(this.delay.value));
     const { arrival, front } = changed ? foretold() : message;
     const held = changed ? front?.name : message.behind;
-    const never = { held: "held: it never arrives", "fenced off": "fenced off: it is of a life that is over", lost: message.lost_on_its_way ? "lost on its way" : "lost: its receiver is down", "on its way": "on its way: nobody has chosen it yet" };
+    const never = { held: "held: it never arrives", "fenced off": "fenced off: it belongs to an earlier epoch", lost: message.lost_on_its_way ? "lost on its way" : "lost: its receiver is down", "on its way": "on its way: not chosen yet" };
     const why = held ? `never arrives: ${held} is ahead of it and is held` : never[whyNotArrived(message)];
     setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }

@@ -53,13 +53,13 @@ export class RecoverySettings {
     this.detect = el("input", { type: "number", min: 0, step: "any", required: true, onchange: () => this.detect.reportValidity() && say("detect", this.detect.valueAsNumber) });
     this.at = el("input", { type: "text", autocomplete: "off", placeholder: "none", pattern: "[0-9., ]*", title: "Times, such as 10, 25.5", onchange: () => this.at.reportValidity() && say("at", timesIn(this.at.value)) });
     this.goals = el("p", { class: "cc-quiet" });
-    this.processes = el("div", { class: "cc-row", role: "group", "aria-label": "Who goes back" });
+    this.processes = el("div", { class: "cc-row", role: "group", "aria-label": "Processes that go back" });
     this.sayProcesses = (chosen, all) => say("processes", chosen.length === all.length ? [] : chosen);
     this.channels = box("channels", (isOn) => isOn);
     this.fence = box("fence", (isOn) => isOn);
     this.totals = el("p", { class: "cc-totals", role: "status" });
     this.how = el("div", {},
-      el("p", { class: "cc-who" }, "Who goes back:"), this.processes,
+      el("p", { class: "cc-who" }, "Processes that go back:"), this.processes,
       el("label", { class: "cc-check" }, this.channels, el("span", {}, "Put the channels' contents back")),
       el("label", { class: "cc-check" }, this.fence, el("span", {}, "Fence off the old epoch: what was sent before the recovery changes nothing any more")),
     );

@@ -5,7 +5,7 @@ import { el, refill, setText, unbroken } from "../page/dom.js";
 import { valueAt } from "../run/timeline.js";
 import { plainNumber } from "../run/times.js";
 
-const WHAT = "A snapshot is valid once every part of it is stored, and a manifest that names them. Only then can the system go back to it: every process to its part, and what was in the channels back into them.";
+const WHAT = "A snapshot is valid once all its parts are stored, and a manifest that names them. Only then can the system go back to it: each process to its part, each channel to its recorded messages.";
 
 export class StoredView {
   constructor(node, explorer) {

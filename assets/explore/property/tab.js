@@ -9,8 +9,8 @@ import { Track } from "./track.js";
 
 /* How to read wait-for graphs: each sentence where such an arrow is drawn. */
 const HOW_TO_READ = {
-  "[data-kind]": "An arrow goes from who waits to whom it waits for.",
-  "[data-circle]": "A circle of them is thick.",
+  "[data-kind]": "An arrow points from a waiting process to the process that it waits for.",
+  "[data-circle]": "The arrows of a circle are thick.",
   '[data-kind="channel"]': "Dashed: only a channel shows it.",
   '[data-kind="gone"]': "Crossed out: a channel shows that it is over.",
 };
@@ -193,6 +193,6 @@ class WatchForm {
   }
 
   stepTo(step) {
-    setText(this.from, `The first one starts at the step on show (time ${+stepAt(this.scene, step).time.toFixed(3)}), the next one so long after the last has ended.`);
+    setText(this.from, `The first one starts at the step on show (time ${+stepAt(this.scene, step).time.toFixed(3)}), each further one starts so much time after the last one has ended.`);
   }
 }

@@ -14,7 +14,7 @@ export class ShareDialog {
     this.presents = el("input", { type: "checkbox", onchange: () => this.refresh() });
     this.size = el("p", { class: "cc-quiet" });
     this.short = el("div", {},
-      el("p", {}, "Whoever opens this link sees this run, with every change made to it, at this step."),
+      el("p", {}, "This link opens this run, with every change that you made, at this step."),
       ...(isOnlyHere(location.hostname) ? [onlyHere()] : []),
       el("div", { class: "cc-link" }, this.link, this.button("Copy", () => this.copy())),
       el("label", { class: "cc-check" }, this.presents, "Open it in the presenter view"),
@@ -53,7 +53,7 @@ export class ShareDialog {
     setText(this.copied, "");
     setText(this.size, `${address.length} characters`);
     const length = data.link ? ` (${address.length} characters; ${data.most_link} can be pasted anywhere)` : "";
-    setText(this.excess, `This run is too long for a link${length}: save it as a file. Whoever opens the file sees the same run.`);
+    setText(this.excess, `This run is too long for a link${length}: save it as a file. The file opens the same run.`);
   }
 
   async copy() {

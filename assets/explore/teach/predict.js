@@ -468,7 +468,7 @@ const HOW_TO_PREDICT =
   "Drag each handle to where its process records, or click between two events: every place between the same two counts " +
   "as one. With the keys: Tab, then the arrows.";
 
-const ARRIVALS = " A short arrow shows what comes there; where it was sent is for you to find.";
+const ARRIVALS = " A short arrow is a marker that arrives there. Work out where it was sent.";
 
 /** Why a run that is shown through a window cannot be predicted. */
 function tooBig({ events }) {

@@ -159,7 +159,7 @@ def test_a_log_in_traces(page, app_with_a_log: str) -> None:
     assert shown(page, "[data-testid=stExpander] [data-testid=stCaptionContainer]")[0] == f"={HOSTILE}: {HOSTILE}"
     assert page.get_by_role("combobox", name="Execution").input_value() == f"={HOSTILE}"
     assert WORD in shown(page, ".cc-view[data-view=cut] dt")
-    page.get_by_role("button", name="Greatest consistent below").click()
+    page.get_by_role("button", name="Shrink to a consistent cut").click()
     page.get_by_role("button", name="Open in Explore").click()
     page.wait_for_selector(".cc[data-ready=true]:not([data-log]) .cc-diagram .main-svg")
     assert page.locator(MADE_OF_IT).count() == 0

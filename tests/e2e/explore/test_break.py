@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-SMALLEST = "Show the smallest edit that lays it bare"
+SMALLEST = "Show the smallest counterexample"
 
 
 def switch(page, name):

@@ -74,10 +74,10 @@ def test_a_cut_is_dragged_or_brought_by_a_click_and_says_at_once_why_it_is_not_c
     assert holding.why == ["H->D: received at D inside the cut, sent at H outside it."]
     assert holding.channels == ["C13 = <E->K>"]
     assert holding.page.evaluate(DRAWN) == {"past": 1, "crossing": 1, "offending": 1}
-    holding.put("Least consistent above")
+    holding.put("Grow to a consistent cut")
     assert holding.frontier == [5, 3, 1]
     holding.handle("P2").press("ArrowUp")
-    holding.put("Greatest consistent below")
+    holding.put("Shrink to a consistent cut")
     assert (holding.frontier, holding.verdict) == ([3, 2, 1], "✓ This cut is consistent")
     holding.put("Cut of S1")
     assert holding.frontier == [2, 3, 1]
@@ -126,7 +126,7 @@ def test_what_a_cut_finds_of_what_is_conserved(holding):
     holding.open("?scenario=two_banks&tab=cut&cut=2.0")
     assert "830 in processes + 50 in channels = 880" in holding.panel.inner_text()
     assert "not 800 ✗" in holding.panel.inner_text()
-    holding.put("Greatest consistent below")
+    holding.put("Shrink to a consistent cut")
     assert "conserved ✓" in holding.panel.inner_text()
 
 

@@ -56,7 +56,7 @@ def test_a_log_is_there_with_its_cut_and_verdict(fresh_tab):
     page.goto(f"{fresh_tab.url}/traces")
     page.get_by_text("This is an example").wait_for()
     page.get_by_text("pays: received at “money comes” inside the cut, sent at pays outside it").wait_for()
-    page.get_by_role("button", name="Greatest consistent below").click()
+    page.get_by_role("button", name="Shrink to a consistent cut").click()
     page.get_by_text("This cut is consistent").wait_for()
     page.get_by_text("customer->shop = <adds a card>").wait_for()
     page.get_by_role("button", name="Open in Explore").click()

@@ -60,8 +60,8 @@ class Live:
             assert len(self.snapshots()) == count
         return str(first.inner_text())
 
-    def until_all_run(self, life: int) -> None:
-        told = self.page.locator(".cc-live-nodes li").filter(has_text=re.compile(rf"runs\s*life {life}"))
+    def until_all_run(self, epoch: int) -> None:
+        told = self.page.locator(".cc-live-nodes li").filter(has_text=re.compile(rf"runs\s*epoch {epoch}"))
         told.nth(3).wait_for()
 
     def until_said(self, words: str) -> None:
@@ -110,8 +110,8 @@ def test_a_node_is_killed_while_a_snapshot_runs_the_next_one_is_complete_and_goe
     live.until_it_is("P2 has not recorded yet. P1->P2, P3->P2 and P4->P2 are severed.")
     live.press("Kill P2")
     assert "P2" in live.until_snapshot("failed", count=1), "the reason names who has failed"
-    live.until_all_run(life=2)
-    live.until_said("P2 has ended, so everybody goes back to the beginning")
+    live.until_all_run(epoch=1)
+    live.until_said("P2 has ended, so all processes go back to the beginning")
     assert "ended at" in live.page.locator(".cc-live-nodes li").nth(1).inner_text()
     live.press("Mend")
     live.until_said("P1->P2, P3->P2 and P4->P2 are mended")
@@ -119,8 +119,8 @@ def test_a_node_is_killed_while_a_snapshot_runs_the_next_one_is_complete_and_goe
     live.until_snapshot("complete", count=2)
     live.until_said("snap-0002 is complete.")
     live.press("Kill P1")
-    live.until_all_run(life=3)
-    live.until_said("P1 has ended, so everybody goes back to snap-0002.")
+    live.until_all_run(epoch=2)
+    live.until_said("P1 has ended, so all processes go back to snap-0002.")
     live.until_it_is("All 4 processes run.")
     assert set(live.sums()) == {"400"}, "nothing is lost"
     record_is_shown(live)
@@ -277,7 +277,7 @@ def killed_by_the_menu_of_its_line(live: Live) -> None:
         page.keyboard.press("Escape")
     page.mouse.click(*page.evaluate(ON_LINE, 0.5))
     page.get_by_role("menuitem", name="Kill P3").click()
-    live.until_all_run(life=2)
+    live.until_all_run(epoch=1)
 
 
 def on_every_screen(live: Live, state: str, sizes) -> list[str]:
@@ -308,7 +308,7 @@ def test_on_every_screen(live, color_scheme):
     live.press("Take a snapshot")
     live.until_snapshot("complete")
     live.press("Kill P2")
-    live.until_all_run(life=2)
+    live.until_all_run(epoch=1)
     found = on_every_screen(live, "running", SIZES)
     live.press("Stop")
     live.until_state("ended")

@@ -148,7 +148,7 @@ def test_a_refused_question_is_asked_once_and_a_gateway_is_not_quoted(sliders: E
     page.unroute("**/sliders?*")
     page.route("**/sliders?*", lambda route: route.fulfill(status=502, content_type="text/html", body="<b>Gateway"))
     page.get_by_role("slider", name="Processes").press("ArrowRight")
-    page.get_by_text("The server does not answer; this is tried again.").first.wait_for()
+    page.get_by_text("The server does not answer. The page tries again.").first.wait_for()
     page.unroute("**/sliders?*")
     page.locator(".cut-try:not([data-old])").wait_for()
     assert len(asked) == 1

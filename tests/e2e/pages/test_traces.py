@@ -61,7 +61,7 @@ def test_a_handle_moves_the_cut_its_verdict_is_told_and_a_link_shows_it_again(tr
     handle.press("End")
     told(page, "“asks again”: received at “is asked again” inside the cut, sent at “asks again” outside it.")
     told(page, "3 events, up to is asked again")
-    page.get_by_role("button", name="Greatest consistent below").click()
+    page.get_by_role("button", name="Shrink to a consistent cut").click()
     told(page, "This cut is consistent")
     page.locator(".cc-cut-handle[data-lane='0']").press("End")
     told(page, "a->b = <asks again>")

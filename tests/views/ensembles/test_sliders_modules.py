@@ -24,8 +24,8 @@ READ = """({ Memory }, value) => {
   memory.write({ delay: 5 });
   return memory.read();
 }"""
-SILENT = {"problem": "The server does not answer; this is tried again.", "isFinal": False}
-REFUSED = {"problem": "The server does not take this; move a slider.", "isFinal": True}
+SILENT = {"problem": "The server does not answer. The page tries again.", "isFinal": False}
+REFUSED = {"problem": "The server refused these values. Move a slider.", "isFinal": True}
 TEXT, PAGE = "text/plain; charset=utf-8", "text/html"
 
 

@@ -46,5 +46,5 @@ def test_what_a_server_without_a_frame_comes_to(run_module):
         found = run_module(ASK, [FRAMES], status, "Reload.")
         assert found["taken"] == [] and found["told"] == [told, told]
 
-    again = "The server cannot draw this moment; it is asked again."
+    again = "The server cannot draw this moment. The page asks again."
     check_each([(304, None), (404, "Reload."), (503, "Reload."), (500, again)], check)
