@@ -54,7 +54,7 @@ class PropertyPart {
       el("h3", {}, own.title),
       el("p", {}, "A stable property: once it holds, it holds for ever. You see the whole system at once. No process does: to find out, they take a snapshot."),
       this.heading, this.track.node, el("p", { class: "cc-track-legend" }, this.holds, this.taken), this.truth, this.howToRead, ...this.told.map((told) => told.node),
-      el("h4", {}, glances.length ? "What others say" : "What the snapshots say"),
+      el("h4", {}, glances.length ? "What cuts and snapshots say" : "What the snapshots say"),
       ...(this.cards.length ? this.cards.map((card) => card.node) : [el("p", { class: "cc-quiet" }, "No snapshot in this run.")]),
       this.form.node,
     );
