@@ -42,7 +42,7 @@ def test_signs_are_explained_where_they_are_drawn(tab):
     page = tab.page
     tab.open("?scenario=phantom_deadlock&step=0")
     tab.tab("Property")
-    how = page.get_by_text("An arrow goes from who waits")
+    how = page.get_by_text("An arrow points from a waiting process")
     expect(how).to_be_hidden()
     expect(page.get_by_text("a snapshot is taken", exact=True)).to_be_hidden()
     tab.press("End")
