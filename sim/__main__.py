@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.detector import DETECTORS
 from sim.core.errors import InputError
 from sim.core.parameters import Parameter
-from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.command_line import Parser, answer
@@ -193,8 +193,8 @@ def _list(arguments: argparse.Namespace) -> int:
         print(f"  {name:28} {ALGORITHMS[name].title} ({ALGORITHMS[name].source})")
         _list_parameters(ALGORITHMS[name].parameters)
     print('broken rules (in a scenario: breaks = ["fifo"]; in the app: the tab Break it)')
-    for slip in sorted((SLIPS[name] for name in SLIPS), key=lambda slip: slip.order):
-        print(f"  {slip.name:28} {slip.switch}")
+    for rule in sorted((BROKEN_RULES[name] for name in BROKEN_RULES), key=lambda rule: rule.order):
+        print(f"  {rule.name:28} {rule.switch}")
     print("workloads")
     for name in WORKLOADS:
         print(f"  {name:28} {WORKLOADS[name].title}")
