@@ -40,7 +40,8 @@ from sim.explore.search import MOST_STATES
 from sim.run.execution import Execution, run
 from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
-from sim.theory.sizing import CHOICES, INPUTS, System, documents_bound
+from sim.theory.sizing import usual_estimate
+from sim.theory.sizing_inputs import CHOICES, INPUTS, System
 from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
 from sim.verify.stable import properties_of
@@ -180,7 +181,7 @@ def _delays(path: Path) -> list[float]:
 
 def _sizing(arguments: argparse.Namespace) -> int:
     system = System.read({name: getattr(arguments, name) for name in (*INPUTS, *CHOICES)})
-    print(json.dumps(documents_bound(system)) if arguments.json else "\n".join(sizing_in_words(system)))
+    print(json.dumps(usual_estimate(system)) if arguments.json else "\n".join(sizing_in_words(system)))
     return 0
 
 
@@ -271,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(flag, default=wanted.first, help=told, metavar="NUMBER")
     for name, (first, *others) in CHOICES.items():
         command.add_argument(f"--{name}", default=first, help=f"{', '.join((first, *others))} (default: {first})")
-    command.add_argument("--json", action="store_true", help="the documents' arithmetic as one JSON document")
+    command.add_argument("--json", action="store_true", help="the usual estimate as one JSON document")
     command.set_defaults(act=_sizing)
     command = commands.add_parser("list", help="the scenarios, algorithms, workloads and stable properties there are")
     command.set_defaults(act=_list)
