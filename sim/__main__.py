@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.detector import DETECTORS
 from sim.core.errors import InputError
 from sim.core.parameters import Parameter
-from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.command_line import Parser, answer
@@ -40,7 +40,8 @@ from sim.explore.search import MOST_STATES
 from sim.run.execution import Execution, run
 from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
-from sim.theory.sizing import CHOICES, INPUTS, System, documents_bound
+from sim.theory.sizing import usual_estimate
+from sim.theory.sizing_inputs import CHOICES, INPUTS, System
 from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
 from sim.verify.stable import properties_of
@@ -180,7 +181,7 @@ def _delays(path: Path) -> list[float]:
 
 def _sizing(arguments: argparse.Namespace) -> int:
     system = System.read({name: getattr(arguments, name) for name in (*INPUTS, *CHOICES)})
-    print(json.dumps(documents_bound(system)) if arguments.json else "\n".join(sizing_in_words(system)))
+    print(json.dumps(usual_estimate(system)) if arguments.json else "\n".join(sizing_in_words(system)))
     return 0
 
 
@@ -193,8 +194,8 @@ def _list(arguments: argparse.Namespace) -> int:
         print(f"  {name:28} {ALGORITHMS[name].title} ({ALGORITHMS[name].source})")
         _list_parameters(ALGORITHMS[name].parameters)
     print('broken rules (in a scenario: breaks = ["fifo"]; in the app: the tab Break it)')
-    for slip in sorted((SLIPS[name] for name in SLIPS), key=lambda slip: slip.order):
-        print(f"  {slip.name:28} {slip.switch}")
+    for rule in sorted((BROKEN_RULES[name] for name in BROKEN_RULES), key=lambda rule: rule.order):
+        print(f"  {rule.name:28} {rule.switch}")
     print("workloads")
     for name in WORKLOADS:
         print(f"  {name:28} {WORKLOADS[name].title}")
@@ -271,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(flag, default=wanted.first, help=told, metavar="NUMBER")
     for name, (first, *others) in CHOICES.items():
         command.add_argument(f"--{name}", default=first, help=f"{', '.join((first, *others))} (default: {first})")
-    command.add_argument("--json", action="store_true", help="the documents' arithmetic as one JSON document")
+    command.add_argument("--json", action="store_true", help="the usual estimate as one JSON document")
     command.set_defaults(act=_sizing)
     command = commands.add_parser("list", help="the scenarios, algorithms, workloads and stable properties there are")
     command.set_defaults(act=_list)

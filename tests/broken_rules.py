@@ -10,12 +10,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sim.core.slip import SLIPS, Slip
+from sim.core.broken_rule import BROKEN_RULES, BrokenRule
 from sim.core.topology import Topology
 from sim.document import library
 from sim.document.scenario import Initiation, Scenario
+from sim.edit.counterexample import harm, smallest_counterexample
 from sim.edit.edits import apply_edit
-from sim.edit.lay_bare import harm, smallest_edit
 from sim.edit.words import describe_edit
 from sim.explain.words import words_of
 from sim.explore.report import changed, complete_graph, exploration
@@ -30,7 +30,7 @@ INTRODUCTION = """# Which broken rule is caught by which check
 Each rule of a snapshot algorithm can be broken on purpose: in the tab *Break it* of the Explore page, or with `breaks`
 in a scenario. This table says who notices. `make broken` makes it; a test fails where it is not what the code finds.
 
-- **Shown by** is the bundled scenario, and the smallest edit that lays the broken rule bare (none: it shows at once).
+- **Shown by** is the bundled scenario, and the edit of the smallest counterexample (none: a check fails at once).
 - **Fail** are the checks of `sim/verify/checks.py` that do not hold then.
 - **Dijkstra's page** is the tab *Proof*: the message that forbids the swaps. Where it says "no", the cut is consistent,
   or there is no cut: only the channels are wrong.
@@ -59,14 +59,14 @@ SYSTEMS = {  # smallest first
 }
 
 
-def shown(slip: type[Slip]) -> tuple[str, Execution]:
-    """The scenario and the edit that lay a slip bare, in words, and the run."""
-    opened = apply_edit(run(library.load(slip.shown_by)), {"do": "break", "rule": slip.name}, 0.0)
+def shown(rule: type[BrokenRule]) -> tuple[str, Execution]:
+    """The scenario and the edit with which a broken rule does harm, in words, and the run."""
+    opened = apply_edit(run(library.load(rule.shown_by)), {"do": "break", "rule": rule.name}, 0.0)
     if harm(opened):
-        return f"`{slip.shown_by}`", opened
-    found = smallest_edit(opened)
-    assert found is not None, slip.name
-    return f"`{slip.shown_by}`: {describe_edit(opened, found.edit)}", found.execution
+        return f"`{rule.shown_by}`", opened
+    found = smallest_counterexample(opened)
+    assert found is not None, rule.name
+    return f"`{rule.shown_by}`: {describe_edit(opened, found.edit)}", found.execution
 
 
 def failing(execution: Execution) -> list[str]:
@@ -84,22 +84,22 @@ def forbidden(execution: Execution) -> str:
     return f"{words_of(execution).message(flight)} on {words_of(execution).channel(flight.channel.name)}"
 
 
-def explored(slip: type[Slip]) -> str:
+def explored(rule: type[BrokenRule]) -> str:
     """What the explorer finds, and where; "no": it finds nothing in any of SYSTEMS."""
     for name, scenario in SYSTEMS.items():
-        done = exploration(changed(scenario, slip.name, not_fifo=False), own_order=True, most_states=MOST_STATES)
+        done = exploration(changed(scenario, rule.name, not_fifo=False), own_order=True, most_states=MOST_STATES)
         if done.runs:
             check, steps = done.shortest()[0]
             return f"{name}: {check} after {steps} action{'' if steps == 1 else 's'}"
     return NOT_FOUND
 
 
-def row(slip: type[Slip]) -> tuple[str, ...]:
-    """The cells of a slip, in the order of HEAD."""
-    told, execution = shown(slip)
+def row(rule: type[BrokenRule]) -> tuple[str, ...]:
+    """The cells of a broken rule, in the order of HEAD."""
+    told, execution = shown(rule)
     return (
-        slip.switch, f"`{slip.name}`", told, ", ".join(failing(execution)) or NOT_FOUND, forbidden(execution),
-        explored(slip),
+        rule.switch, f"`{rule.name}`", told, ", ".join(failing(execution)) or NOT_FOUND, forbidden(execution),
+        explored(rule),
     )  # fmt: skip
 
 
@@ -111,8 +111,8 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield line(HEAD)
     yield "|---" * len(HEAD) + "|"
-    for slip in sorted((SLIPS[name] for name in SLIPS), key=lambda slip: slip.order):
-        yield line(row(slip))
+    for rule in sorted((BROKEN_RULES[name] for name in BROKEN_RULES), key=lambda rule: rule.order):
+        yield line(row(rule))
 
 
 def line(cells: tuple[str, ...]) -> str:

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from diagrams.charts.parts import Figure, Style, Trace, axis, frame, hover
 from sim.explain.sizing import in_bytes, in_time
-from sim.theory.sizing import Sizes, System, documents_bound, law_of, shape, sizes
+from sim.theory.sizing import Sizes, cost_model_of, sizes, usual_estimate
+from sim.theory.sizing_inputs import System
+from sim.theory.topology_shape import shape
 
 POINTS = 10
 _UNITS = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -26,7 +28,7 @@ def curves_of(system: System) -> list[Curve]:
     """What a node, or a channel, holds by the documents and by the law. Raises InputError where it has no start."""
     delays = _delays(system)
     systems = {float(delay): replace(system, delay=delay) for delay in delays}
-    bound = {at: float(documents_bound(own)["bytes_per_node"]) for at, own in systems.items()}
+    bound = {at: float(usual_estimate(own)["bytes_per_node"]) for at, own in systems.items()}
     found = {at: sizes(own) for at, own in systems.items()}
     size = float(system.size)
     return [
@@ -40,15 +42,15 @@ def curves_of(system: System) -> list[Curve]:
 
 def _of_the_law(system: System) -> dict[str, Callable[[Sizes], float]]:
     """What the law of the system's algorithm says in messages, by the name of its line."""
-    law = law_of(system)
-    if law is None:
+    model = cost_model_of(system)
+    if model is None:
         return {}
-    if law.keeps:
+    if model.keeps:
         return {
             "law: initiator": lambda own: own.at_initiator,
             "law: any other": lambda own: own.at_another,
         }
-    if law.blocks_after is not None:
+    if model.blocks_after is not None:
         return {"law: waiting": lambda own: own.on_blocked}
     degrees = [own.channels for own in shape(system.topology, system.nodes)]
     rate = float(system.rate) * max(degrees)

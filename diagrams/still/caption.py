@@ -15,8 +15,8 @@ from diagrams.panels.proof.panel import Proof
 from diagrams.panels.proof.picture import told as row_told
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Recording
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.notation import where_sent
-from sim.core.slip import SLIPS
 from sim.explain.domino import line_in_words
 from sim.explain.properties import said
 from sim.explain.rollbacks import moment_words
@@ -88,7 +88,7 @@ def first_sentence(scene: Scene) -> str:
 def broken_rules(scene: Scene) -> Iterator[str]:
     """What the run breaks on purpose, so that nobody takes it for the right algorithm."""
     for name in scene.execution.scenario.breaks:
-        yield f"A rule is broken on purpose: {small(SLIPS[name].switch)}."
+        yield f"A rule is broken on purpose: {small(BROKEN_RULES[name].switch)}."
 
 
 def _is_abbreviation(word: str, names: Sequence[str]) -> bool:

@@ -27,7 +27,9 @@ from sim.document.writing import dumps
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.run.stops import stops_of
-from sim.theory.sizing import Sizes, System, shape, sizes
+from sim.theory.sizing import Sizes, sizes
+from sim.theory.sizing_inputs import System
+from sim.theory.topology_shape import shape
 
 WORKLOAD = "stream"
 # The ensemble that comes with the app. Messages enough that every channel is busy until the last snapshot is complete.

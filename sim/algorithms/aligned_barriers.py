@@ -33,7 +33,7 @@ from typing import ClassVar
 
 from sim.core.algorithm import SOURCES, SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
-from sim.core.cost_model import Formula, Law, Load
+from sim.core.cost_model import CostModel, Formula, Load
 from sim.core.effects import Out
 from sim.core.model import CHANNEL_CLOSED, Channel, Event, Message, Process
 from sim.core.parameters import Parameter
@@ -188,10 +188,10 @@ class AlignedBarriers(SnapshotAlgorithm):
         return frozenset(self.back_edges or _back_edges(self.graph.processes, self.graph.channels))
 
     @classmethod
-    def law(cls, load: Load) -> Law:
+    def cost_model(cls, load: Load) -> CostModel:
         """The last barrier comes on the longest way. Nothing is recorded; what comes on a blocked channel waits."""
         hop = load.behind
-        return Law(
+        return CostModel(
             lambda place: place.farthest * hop, (RECORDS_AT, BLOCKED), keeps=False, closes_after=hop, blocks_after=hop
         )
 

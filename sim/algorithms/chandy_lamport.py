@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.collection import COLLECT, Collection
-from sim.core.cost_model import IN_CHANNELS, Formula, Law, Load
+from sim.core.cost_model import IN_CHANNELS, CostModel, Formula, Load
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 from sim.core.parameters import Parameter
@@ -103,10 +103,10 @@ class ChandyLamport(SnapshotAlgorithm):
     }
 
     @classmethod
-    def law(cls, load: Load) -> Law:
+    def cost_model(cls, load: Load) -> CostModel:
         """The first marker comes on the shortest way; on a FIFO channel it stays behind the messages before it."""
         hop, told = load.behind, (RECORDS_AT, FIRST_IS_EMPTY, IN_CHANNELS)
-        return Law(lambda place: place.nearest * hop, told, first_is_empty=True, closes_after=load.latest)
+        return CostModel(lambda place: place.nearest * hop, told, first_is_empty=True, closes_after=load.latest)
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
         """Record the state, send a marker on every outgoing channel, and start recording the incoming channels."""

@@ -67,7 +67,7 @@ class CopyOnWrite(SnapshotAlgorithm):
     one_node = True
     initiators = ALL
     closes_by = BY_NOTHING
-    no_law = "every process saves when it is asked to, and no channel is recorded"
+    no_cost_model = "every process saves when it is asked to, and no channel is recorded"
     checks: ClassVar[tuple[str, ...]] = ("completion",)
 
     # ------------------------------------------------------------------ rules

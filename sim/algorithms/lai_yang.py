@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.colours import COLOURS, HOLDS, ON_ITS_WAY, RECORDS, RED_MESSAGE, WHITE_MESSAGE, Coloured
-from sim.core.cost_model import IN_CHANNELS, Formula, Law, Load
+from sim.core.cost_model import IN_CHANNELS, CostModel, Formula, Load
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 
@@ -86,10 +86,10 @@ class LaiYang(Coloured):
     # ------------------------------------------------------------------ rules
 
     @classmethod
-    def law(cls, load: Load) -> Law:
+    def cost_model(cls, load: Load) -> CostModel:
         """A count or a red message comes first; a channel is closed when its count and its white messages have come."""
         hop = load.with_next
-        return Law(lambda place: place.nearest * hop, (RECORDS_AT, IN_CHANNELS), closes_after=load.latest)
+        return CostModel(lambda place: place.nearest * hop, (RECORDS_AT, IN_CHANNELS), closes_after=load.latest)
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Rule 1."""

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.colours import COLOURS, HOLDS, ON_ITS_WAY, RECORDS, RED_MESSAGE, WHITE_MESSAGE, Coloured
-from sim.core.cost_model import IN_CHANNELS, Formula, Law, Load, Place
+from sim.core.cost_model import IN_CHANNELS, CostModel, Formula, Load, Place
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 from sim.core.parameters import Parameter
@@ -114,15 +114,15 @@ class Mattern(Coloured):
     # ------------------------------------------------------------------ rules
 
     @classmethod
-    def law(cls, load: Load) -> Law:
-        """An announcement or a red message comes first. When the initiator knows the end, the law does not say."""
+    def cost_model(cls, load: Load) -> CostModel:
+        """An announcement or a red message comes first. The model does not say when the initiator knows the end."""
 
         def records_at(place: Place) -> float:
             if place.nearest <= 1:
                 return place.nearest * load.with_next
             return min(load.marker_delay, place.nearest * (load.delay + load.gap / 2))
 
-        return Law(records_at, (RECORDS_AT, IN_CHANNELS))
+        return CostModel(records_at, (RECORDS_AT, IN_CHANNELS))
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Rule 1, and the announcements."""

@@ -32,7 +32,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm import BY_COUNT, COORDINATOR, Service, SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
-from sim.core.cost_model import Formula, Law, Load
+from sim.core.cost_model import CostModel, Formula, Load
 from sim.core.effects import Out
 from sim.core.model import CONTROL_SEND, RESUMED, Channel, Event, Message, Process
 
@@ -160,11 +160,11 @@ class StopTheWorld(SnapshotAlgorithm):
     # ------------------------------------------------------------------ rules
 
     @classmethod
-    def law(cls, load: Load) -> Law:
+    def cost_model(cls, load: Load) -> CostModel:
         """All record at the same moment, when the channels are empty."""
         pause = 4 * load.marker_delay + load.delay
         records = 3 * load.marker_delay + load.delay
-        return Law(lambda place: records, (STANDS_STILL,), keeps=False, closes_after=0.0, stands_still=pause)
+        return CostModel(lambda place: records, (STANDS_STILL,), keeps=False, closes_after=0.0, stands_still=pause)
 
     def on_send(self, process: Process, channel: Channel, out: Out) -> None:
         """Count it."""

@@ -40,7 +40,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
-from sim.core.cost_model import IN_CHANNELS, Formula, Law, Load
+from sim.core.cost_model import IN_CHANNELS, CostModel, Formula, Load
 from sim.core.effects import Out
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORDED, UNBLOCKED, Channel, Event, Message, Process, Timer
 from sim.core.parameters import Parameter
@@ -265,10 +265,10 @@ class UnalignedBarriers(SnapshotAlgorithm):
         return bool(body == AHEAD)
 
     @classmethod
-    def law(cls, load: Load) -> Law:
+    def cost_model(cls, load: Load) -> CostModel:
         """A barrier takes its own delay: it waits for no message."""
         hop = load.marker_delay
-        return Law(lambda place: place.nearest * hop, (RECORDS_AT, IN_CHANNELS), closes_after=hop)
+        return CostModel(lambda place: place.nearest * hop, (RECORDS_AT, IN_CHANNELS), closes_after=hop)
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Rule 1."""

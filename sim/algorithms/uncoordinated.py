@@ -69,7 +69,7 @@ class Uncoordinated(SnapshotAlgorithm):
     coordinated = False
     initiators = ALL
     closes_by = BY_NOTHING
-    no_law = "every process records when it likes, and no channel is recorded"
+    no_cost_model = "every process records when it likes, and no channel is recorded"
     checks: ClassVar[tuple[str, ...]] = ("completion",)
 
     # ------------------------------------------------------------------ rules

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.core import algorithm_words
 from sim.core.algorithm_words import Caption, Rule, Stamp
-from sim.core.cost_model import Law, Load
+from sim.core.cost_model import CostModel, Load
 from sim.core.effects import Out
 from sim.core.model import Channel, Event, Message, Process, RecoveryState, Restorable, Timer
 from sim.core.parameters import Parametrised
@@ -103,7 +103,7 @@ class SnapshotAlgorithm(Parametrised):
     services: ClassVar[tuple[type[Service], ...]] = ()
     # By parameter: rules and words that it adds, if on. A flag that is on by default adds them if off.
     options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {}
-    no_law = "nobody has derived one"  # why `law` gives none
+    no_cost_model = "none has been derived"  # why `cost_model` gives none
     checks: ClassVar[tuple[str, ...]] = ("completion", "one_marker", "consistency", "channel_states", "conservation")
 
     rules: ClassVar[tuple[Rule, ...]] = ()  # its rule book, in words
@@ -198,8 +198,8 @@ class SnapshotAlgorithm(Parametrised):
         return len(self.graph.channels)
 
     @classmethod
-    def law(cls, load: Load) -> Law | None:
-        """When processes record, and what channels hold then, where every channel carries `load` (None: see `no_law`).
+    def cost_model(cls, load: Load) -> CostModel | None:
+        """Return the times of recording and the contents of channels if each carries `load` (None: `no_cost_model`).
 
         One process starts the snapshot, and the parameters have their defaults.
         """

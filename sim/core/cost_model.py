@@ -1,6 +1,7 @@
-"""What a snapshot holds and costs where every channel carries messages at one rate: the parts of a law.
+"""Cost models: the contents and costs of a snapshot if every channel carries messages at one rate.
 
-An algorithm may bring its law (`law` of SnapshotAlgorithm). sim/theory/sizing.py puts the numbers of a system in.
+An algorithm may bring its model (`cost_model` of SnapshotAlgorithm). sim/theory/sizing.py puts in the numbers of a
+system.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ OURS = "derived here, and measured by the simulated check"
 
 
 class Formula(NamedTuple):
-    """A formula as a page and a command show it: its name, its text, and where it comes from."""
+    """A formula as a page and a command show it: its name, its text and its source."""
 
     name: str
     text: str
@@ -20,9 +21,9 @@ class Formula(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a process is: the number of channels on the shortest way from the initiator to it, and on the longest.
+    """The distance of a process from the initiator, in channels: the shortest way, and the longest.
 
-    The longest way counts in a graph without circles only; elsewhere it is the shortest one.
+    The longest way counts in an acyclic graph only; elsewhere it equals the shortest.
     """
 
     nearest: int
@@ -30,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Load(NamedTuple):
-    """What all channels have in common. Rate in messages per second on each channel; delays in seconds.
+    """The load that all channels have in common. Rate in messages per second on each channel; delays in seconds.
 
     Control messages take as long as markers.
     """
@@ -46,7 +47,7 @@ class Load(NamedTuple):
 
     @property
     def behind(self) -> float:
-        """The mean time that a marker takes on a FIFO channel: it comes right behind the last message before it.
+        """The mean seconds that a marker takes on a FIFO channel: it arrives right behind the last message before it.
 
         That message was sent up to `gap` earlier, at any moment alike, so this is the mean of
         max(marker_delay, delay - u), u from 0 to `gap`.
@@ -58,12 +59,12 @@ class Load(NamedTuple):
 
     @property
     def latest(self) -> float:
-        """The longest time that a marker takes on a FIFO channel: the last of many takes about so long."""
+        """The longest time in seconds that a marker takes on a FIFO channel; the last of many takes about that."""
         return max(self.marker_delay, self.delay)
 
     @property
     def with_next(self) -> float:
-        """The mean time until a neighbour hears of something by a control message or by the next message.
+        """The mean seconds until a control message or the next message, whichever is first, tells a neighbour.
 
         That message is sent up to `gap` later, at any moment alike, so this is the mean of
         min(marker_delay, delay + u), u from 0 to `gap`.
@@ -74,14 +75,15 @@ class Load(NamedTuple):
         return self.delay + (self.gap / 2 if longer >= self.gap else longer - longer**2 / (2 * self.gap))
 
 
-class Law(NamedTuple):
-    """What an algorithm does under a load. Times in seconds, from the beginning of the snapshot.
+class CostModel(NamedTuple):
+    """The behaviour of an algorithm under a load. Times in seconds, from the beginning of the snapshot.
 
-    records_at: when a process records. keeps: whether what is on its way in the channels is recorded.
-    first_is_empty: the channel of its first marker holds nothing, for what was sent before has come before.
-    closes_after: a channel is closed so long after its sender has recorded, and not before its receiver has (None:
-    the law does not say when the snapshot is complete). blocks_after: a channel is blocked so long after its sender has
-    recorded, until its receiver does (None: none is). stands_still: how long every process stands still.
+    records_at: the time at which a process records. keeps: whether messages in transit are recorded.
+    first_is_empty: the channel of a process's first marker holds nothing, because earlier messages have arrived.
+    closes_after: from the recording of a channel's sender until the channel closes, and not before its receiver
+    records (None: the model does not say when the snapshot is complete). blocks_after: from the recording of a
+    channel's sender until the channel is blocked; it stays so until its receiver records (None: no channel is
+    blocked). stands_still: the time that every process stands still.
     """
 
     records_at: Callable[[Place], float]

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, Graph, SnapshotAlgorithm
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.chances import Chances
 from sim.core.delays import DelayRule, Delays
 from sim.core.engine import Engine
@@ -35,7 +36,6 @@ from sim.core.model import (
 from sim.core.network import Network
 from sim.core.recovery import RecoveryPlan
 from sim.core.scheduler import Manual, Random, Scheduler, Timed
-from sim.core.slip import SLIPS
 from sim.core.tick import Tick
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.core.workload import WORKLOADS, Workload
@@ -153,7 +153,8 @@ class Scenario:
 
     `initial` holds the states in which processes begin, by name, where these are not the workload's own. `absent` names
     the processes that are not there at first, and `not_fifo` the channels that are not FIFO;
-    EVERY_CHANNEL as its only entry: none is. `breaks` names the slips that the run makes on purpose (sim/core/slip.py).
+    EVERY_CHANNEL as its only entry: none is. `breaks` names the rules that the run breaks on purpose
+    (sim/core/broken_rule.py).
     `origin` is the name of its file; every error about the scenario begins with it.
     """
 
@@ -277,8 +278,8 @@ class Scenario:
     @property
     def headline(self) -> str:
         """The title, which also says what the run breaks on purpose: so is nobody misled by a file or a picture."""
-        slips = [SLIPS[name].switch for name in self.breaks]
-        return "; ".join([self.title, f"broken on purpose: {', '.join(slips)}"]) if slips else self.title
+        switches = [BROKEN_RULES[name].switch for name in self.breaks]
+        return "; ".join([self.title, f"broken on purpose: {', '.join(switches)}"]) if switches else self.title
 
     @property
     def rules(self) -> type[SnapshotAlgorithm]:
@@ -413,9 +414,9 @@ def _outages(lines: Iterable[FaultLine]) -> list[Outage]:
 
 
 def broken_rules(breaks: Iterable[str]) -> type[SnapshotAlgorithm] | None:
-    """The broken rule book among some slips (None: there is none)."""
-    slips = (SLIPS[name] for name in breaks if name in SLIPS)
-    return next((slip for slip in slips if issubclass(slip, SnapshotAlgorithm)), None)
+    """The rule book among some broken rules (None: there is none)."""
+    rules = (BROKEN_RULES[name] for name in breaks if name in BROKEN_RULES)
+    return next((rule for rule in rules if issubclass(rule, SnapshotAlgorithm)), None)
 
 
 @lru_cache(maxsize=64)

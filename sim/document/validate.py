@@ -9,11 +9,11 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 from sim.core.algorithm import ALGORITHMS, ALL, ANY, BY_COUNT, COORDINATOR, SOURCES
+from sim.core.broken_rule import BROKEN_RULES, FIFO
 from sim.core.deadline import in_time
 from sim.core.errors import InputError, nearest
 from sim.core.fault_kinds import ABSENT, DOWN, FAULT_KINDS, FROZEN, SEVERED, FaultKind
 from sim.core.model import CONTROL, MARKER, MessageReference
-from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL, unreachable
 from sim.core.workload import WORKLOADS, Refused, Workload
 from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine, is_snapshot_number
@@ -145,12 +145,12 @@ def _breaks(scenario: Scenario) -> Iterator[Problem]:
     """Slips are known, made where their rule is followed, and at most one of them is a rule book."""
     where = scenario.at("breaks")
     for name in scenario.breaks:
-        if name not in SLIPS:
-            yield where, f"{name!r} is no rule that a run can break; {nearest(name, SLIPS)}"
-        elif SLIPS[name].of not in ("", scenario.algorithm):
-            right, own = ALGORITHMS[SLIPS[name].of].title, ALGORITHMS[scenario.algorithm].title
+        if name not in BROKEN_RULES:
+            yield where, f"{name!r} is no rule that a run can break; {nearest(name, BROKEN_RULES)}"
+        elif BROKEN_RULES[name].of not in ("", scenario.algorithm):
+            right, own = ALGORITHMS[BROKEN_RULES[name].of].title, ALGORITHMS[scenario.algorithm].title
             yield where, f"{name!r} breaks a rule of {right}, and this run follows those of {own}; leave it out"
-    broken = [name for name in scenario.breaks if name in SLIPS and SLIPS[name].of]
+    broken = [name for name in scenario.breaks if name in BROKEN_RULES and BROKEN_RULES[name].of]
     if len(broken) > 1:
         yield where, f"{broken[0]!r} and {broken[1]!r} both replace the rules; break one of them at a time"
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sim.core.algorithm import ALGORITHMS, SOURCES
+from sim.core.broken_rule import FIFO
 from sim.core.model import CONTROL, MessageReference
 from sim.core.network import LAYER_FIFO
-from sim.core.slip import FIFO
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.document.scenario import FaultLine, Scenario, ScriptLine
 from sim.document.validate import fitting_initiations, may_initiate
@@ -29,9 +29,9 @@ class Remedy(NamedTuple):
 def with_algorithm(scenario: Scenario, kind: str, source: str | None = None) -> Scenario:
     """The scenario with another algorithm, whose snapshots are started by those who may start them.
 
-    Parameters, slips and delays of control messages belong to the algorithm before, so they are dropped. So is the
-    recovery where the rules do not allow for one. `source`: this process loses its incoming channels, and what the
-    script sends on them.
+    Parameters, broken rules and delays of control messages belong to the algorithm before, so they are dropped.
+    So is the recovery if the rules do not allow for one. `source`: this process loses its incoming channels, and
+    what the script sends on them.
     """
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     other = replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept, breaks=())

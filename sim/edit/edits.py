@@ -27,7 +27,7 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more;
                                                             "all": on every channel
     {"do": "capacity", "channel": "P1->P2", "capacity": 3}  how many messages it holds (null: any number); "all": each
-    {"do": "break", "rule": "one_flag", "on": true}         break a rule on purpose (sim/core/slip.py), or keep it again
+    {"do": "break", "rule": "one_flag", "on": true}         break a rule (sim/core/broken_rule.py), or keep it again
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
     {"do": "watch", "property": "terminated", "process": "P1", "every": 20, "at"?}   snapshots until one shows it
@@ -49,12 +49,12 @@ from types import NoneType
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, ANY
+from sim.core.broken_rule import BROKEN_RULES, FIFO
 from sim.core.delays import HOLD, DelayRule
 from sim.core.errors import InputError, nearest
 from sim.core.fault_kinds import FAULT_KINDS, MESSAGE, PROCESS
 from sim.core.model import CONTROL, MessageReference
 from sim.core.network import LAYERS, Network
-from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL
 from sim.document.fault_rates import FaultRates
 from sim.document.files import read_reference
@@ -363,15 +363,15 @@ def _shortest(own: Mapping[str, int | None]) -> tuple[tuple[str, int], ...]:
 
 
 def _break(execution: Execution, table: Table, now: float) -> Scenario:
-    """Make a slip, instead of the one made so far, or make it no more. Every channel loses FIFO by the slip "fifo"."""
+    """Break a rule in place of the one broken so far, or keep it again. "fifo" takes FIFO from every channel."""
     scenario = execution.scenario
-    name = table.choice("rule", SLIPS, "")
+    name = table.choice("rule", BROKEN_RULES, "")
     is_on = table.take("on", bool, True, "true or false")
     if name == FIFO:
         return _without_fifo(scenario, tuple(channel.name for channel in scenario.channels) if is_on else ())
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     changed = replace(scenario, breaks=(name,) if is_on else (), delays=kept)
-    settings = SLIPS[name].settings(execution.times[-1]) if is_on else {}
+    settings = BROKEN_RULES[name].settings(execution.times[-1]) if is_on else {}
     known = changed.rules.parameters
     parameters = {key: value for key, value in scenario.algorithm_parameters.items() if key in known}
     return _without_fifo(replace(changed, algorithm_parameters={**parameters, **settings}), scenario.not_fifo)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.detector import DETECTORS
 from sim.core.errors import brief
 from sim.core.fault_kinds import FAULT_KINDS, MESSAGE, PROCESS
@@ -12,7 +13,6 @@ from sim.core.model import SEND, MessageReference
 from sim.core.network import RAW
 from sim.core.notation import caption, has_label
 from sim.core.recovery import RecoveryPlan
-from sim.core.slip import SLIPS
 from sim.core.topology import EVERY_CHANNEL
 from sim.document.files import read_reference
 from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine
@@ -45,7 +45,7 @@ def describe_edit(before: Execution, edit: Edit) -> str:
         of_round = f" of round {edit['round']}" if edit.get("round") else ""
         return f"another run, number {edit.get('number', 0)}{of_round}"
     if do == "break":
-        switch = SLIPS[edit["rule"]].switch
+        switch = BROKEN_RULES[edit["rule"]].switch
         return f"broken: {words.small(switch)}" if edit.get("on", True) else f"no longer broken: {words.small(switch)}"
     if do == "roll_back":
         has_time = before.scenario.scheduler.has_time and isinstance(edit.get("at"), int | float)

@@ -6,19 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sim.core.algorithm import ALGORITHMS
-from sim.theory.sizing import (
-    EVERY_DAY,
-    LESSON,
-    MB,
-    SCALING,
-    STORAGE,
-    System,
-    costs,
-    documents_bound,
-    formulas,
-    law_of,
-    sizes,
-)
+from sim.theory.sizing import EVERY_DAY, MB, cost_model_of, costs, sizes, usual_estimate
+from sim.theory.sizing_formulas import LESSON, SCALING, STORAGE, formulas
+from sim.theory.sizing_inputs import System
 
 _POWERS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 BOUND, LAW, COSTS = "The documents' arithmetic", "The law", "What is stored, and coming back"
@@ -96,7 +86,7 @@ def is_of_the_documents(system: System) -> bool:
 
 
 def _of_the_bound(system: System) -> Iterator[Figure]:
-    bound, is_theirs = documents_bound(system), is_of_the_documents(system)
+    bound, is_theirs = usual_estimate(system), is_of_the_documents(system)
     for name, value, remark in (
         ("Channels", f"{bound['channels']:,}", ""),
         ("Buffered, a channel", in_messages(bound["messages_per_channel"]), "rate × marker delay"),
@@ -109,20 +99,20 @@ def _of_the_bound(system: System) -> Iterator[Figure]:
 
 
 def _of_the_law(system: System) -> Iterator[Figure]:
-    found, law, algorithm = sizes(system), law_of(system), ALGORITHMS[system.algorithm]
+    found, model, algorithm = sizes(system), cost_model_of(system), ALGORITHMS[system.algorithm]
     part = f"{LAW}: {algorithm.title}"
-    if found is None or law is None:
-        yield Figure(part, "No law", "none", f"There is no closed form for it: {algorithm.no_law}.")
+    if found is None or model is None:
+        yield Figure(part, "No law", "none", f"There is no closed form for it: {algorithm.no_cost_model}.")
         return
     size = float(system.size)
-    if law.keeps:
+    if model.keeps:
         yield Figure(part, "Recorded, the fullest channel", in_bytes(found.on_one_channel * size))
         yield Figure(part, "Recorded, the initiator (P1)", in_bytes(found.at_initiator * size))
         yield Figure(part, "Recorded, the fullest other node", in_bytes(found.at_another * size))
         yield Figure(part, "Recorded, the cluster", in_bytes(found.recorded * size), in_messages(found.recorded))
     else:
         yield Figure(part, "Recorded in channels", "nothing", "all that was sent before has come")
-    if law.blocks_after is not None:
+    if model.blocks_after is not None:
         yield Figure(part, "Longest block of a channel", in_time(found.blocked), "no process reads from it meanwhile")
         yield Figure(part, "Waiting, the fullest channel", in_bytes(found.on_blocked * size))
         yield Figure(part, "Waiting, the cluster", in_bytes(found.waiting * size), in_messages(found.waiting))
@@ -144,7 +134,7 @@ def _of_the_costs(system: System) -> Iterator[Figure]:
     yield Figure(COSTS, "Upload", in_time(own.upload), "all nodes share the storage")
     if own.upload > system.interval:
         yield Figure(COSTS, "Too slow", "the next one comes first", "the upload takes longer than the interval")
-    yield Figure(COSTS, "Fetched by a recovery", in_bytes(own.whole), f"takes {in_time(own.download)}")
+    yield Figure(COSTS, "Fetched by a recovery", in_bytes(own.complete), f"takes {in_time(own.download)}")
     yield Figure(COSTS, "Age of the last checkpoint", in_time(own.age), "in the mean, at a crash")
     yield Figure(COSTS, "Done again", in_messages(own.redone), "all nodes")
     yield Figure(COSTS, "Recovery", in_time(own.recovery), "until all is as before the crash")
@@ -184,8 +174,8 @@ class Claim(NamedTuple):
 def claims() -> list[Claim]:
     """The figures of the documents, each computed from their own inputs."""
     system = System()
-    bound, found = documents_bound(system), sizes(System.read({"message_delay": 0}))
-    late = documents_bound(System.read({"delay": 10}))
+    bound, found = usual_estimate(system), sizes(System.read({"message_delay": 0}))
+    late = usual_estimate(System.read({"delay": 10}))
     as_late = sizes(System.read({"message_delay": 2}))
     dag = System.read({"topology": "dag", "algorithm": "aligned_barriers"})
     aligned, per_node = sizes(dag), float(bound["messages_per_node_per_second"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from sim.core.broken_rule import FIFO
 from sim.core.engine import Engine
 from sim.core.fault_kinds import FAULT_KINDS
 from sim.core.model import (
@@ -22,7 +23,6 @@ from sim.core.model import (
 )
 from sim.core.network import RAW
 from sim.core.scheduler import choice_name, fault_name
-from sim.core.slip import FIFO
 from sim.document.scenario import FaultLine, Scenario, SchedulerChoice
 from sim.explore.space import Space
 

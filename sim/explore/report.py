@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, SOURCES
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
 from sim.core.model import Crash
-from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice
 from sim.document.validate import fitting_initiations, validate
@@ -214,7 +214,7 @@ def changed(scenario: Scenario, algorithm: str | None, *, not_fifo: bool) -> Sce
 
     Where snapshots begin at sources, a complete graph without a script keeps its channels to later processes only.
     """
-    if algorithm is not None and algorithm in SLIPS:
+    if algorithm is not None and algorithm in BROKEN_RULES:
         scenario = replace(scenario, breaks=(algorithm,), algorithm_parameters={})
         not_fifo = not_fifo or algorithm == "fifo"
     elif algorithm is not None and algorithm in ALGORITHMS:
@@ -224,7 +224,7 @@ def changed(scenario: Scenario, algorithm: str | None, *, not_fifo: bool) -> Sce
             scenario = replace(scenario, title=title, topology=replace(scenario.topology, kind="dag"))
         scenario = replace(scenario, snapshots=fitting_initiations(scenario))
     elif algorithm is not None:
-        known = f"{', '.join(ALGORITHMS)}, and the broken rules {', '.join(SLIPS)}"
+        known = f"{', '.join(ALGORITHMS)}, and the broken rules {', '.join(BROKEN_RULES)}"
         raise InputError(f"--algorithm {algorithm!r}: no such algorithm; there are {known}")
     if not_fifo:
         every = tuple(channel.name for channel in scenario.channels)

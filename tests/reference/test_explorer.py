@@ -12,8 +12,8 @@ from itertools import product
 import pytest
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
-from sim.core.slip import SLIPS
 from sim.document.scenario import Initiation, Scenario
 from sim.explore.report import changed, complete_graph, exploration
 from sim.explore.world import NO_FAULTS, MayHappen
@@ -80,18 +80,20 @@ def test_all_of_them(may: MayHappen) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slip", thinned(SLIPS, 8, "every run of broken rules with a loss, beside the plain explorer"))
-def test_a_broken_rule_with_a_loss(slip: str) -> None:
+@pytest.mark.parametrize(
+    "rule", thinned(BROKEN_RULES, 8, "every run of broken rules with a loss, beside the plain explorer")
+)
+def test_a_broken_rule_with_a_loss(rule: str) -> None:
     """By which messages, not by how many: a snapshot that is wrong is not excused by a loss elsewhere."""
-    check_none(different(ONE, slip, MayHappen(losses=1), most=MANY))
+    check_none(different(ONE, rule, MayHappen(losses=1), most=MANY))
 
 
 @pytest.mark.long("every run of broken rules with all faults, beside the plain explorer")
 @pytest.mark.parametrize("may", MAY)
 @pytest.mark.parametrize("base", [ONE, OVERLAPPING, TWO_INITIATORS])
 def test_every_broken_rule(base: Scenario, may: MayHappen) -> None:
-    for slip in SLIPS:
-        check_none(different(base, slip, may, most=MANY))
+    for rule in BROKEN_RULES:
+        check_none(different(base, rule, may, most=MANY))
 
 
 def test_notes_of_messages_on_two_channels_are_two_states() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sim.__main__ import main
 from sim.core.algorithm import ALGORITHMS
-from sim.core.slip import SLIPS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.explain.costs import FIGURES
@@ -109,7 +109,7 @@ def test_without_json_a_sentence_for_every_step(capsys: pytest.CaptureFixture[st
 def test_the_list_names_everything_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
-    assert all(name in printed for name in [*library.names(), *ALGORITHMS, *SLIPS, *WORKLOADS])
+    assert all(name in printed for name in [*library.names(), *ALGORITHMS, *BROKEN_RULES, *WORKLOADS])
 
 
 STRAY = """

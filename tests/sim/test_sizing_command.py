@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sim.__main__ import main
-from sim.theory.sizing import INPUTS
+from sim.theory.sizing_inputs import INPUTS
 from tests.cases import each
 
 KEYS = [

@@ -18,10 +18,10 @@ from diagrams.export import offered
 from diagrams.scene.composition import Scene, arrows_as_they_are, compose
 from diagrams.scene.elements import Ghost
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import FIFO
 from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from sim.core.model import CONTROL, MessageReference
-from sim.core.slip import FIFO
 from sim.document.scenario import Scenario
 from sim.edit.another_algorithm import Remedy
 from sim.edit.compared import MOST_AT_ONCE, Compared, carried_over, check_names, checked, under
@@ -47,23 +47,23 @@ WISHES = ("scenarios", "open", "explore")
 IN_EXPLORE = {  # edits of one run alone
     "manual": "to choose every delivery, open one of the runs in Explore",
     "choose": "to choose every delivery, open one of the runs in Explore",
-    "lay_bare": "to look for what lays a broken rule bare, open one of the runs in Explore",
+    "lay_bare": "to look for the smallest counterexample, open one of the runs in Explore",
 }
 
 
 class Own(NamedTuple):
-    """What belongs to one algorithm alone: its parameters, its slips, and the delays of its control messages."""
+    """The settings of one algorithm alone: its parameters, its broken rules, and the delays of its control messages."""
 
     parameters: Mapping[str, Any]
-    slips: tuple[str, ...]
+    breaks: tuple[str, ...]
     delays: Mapping[MessageReference, float]
 
     @classmethod
     def of(cls, scenario: Scenario) -> Own:
         """That of a scenario's algorithm. Where channels are not FIFO, that is the scenario's."""
-        slips = tuple(name for name in scenario.breaks if name != FIFO)
+        breaks = tuple(name for name in scenario.breaks if name != FIFO)
         delays = {reference: delay for reference, delay in scenario.delays.items() if reference.kind == CONTROL}
-        return cls(scenario.algorithm_parameters, slips, delays)
+        return cls(scenario.algorithm_parameters, breaks, delays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,8 @@ class Version:
         if algorithm not in self.own:
             return found
         own = self.own[algorithm]
-        slips, delays = (*found.breaks, *own.slips), {**found.delays, **own.delays}
-        return replace(found, algorithm_parameters=own.parameters, breaks=slips, delays=delays)
+        breaks, delays = (*found.breaks, *own.breaks), {**found.delays, **own.delays}
+        return replace(found, algorithm_parameters=own.parameters, breaks=breaks, delays=delays)
 
     def edited(self, edit: Edit, now: float) -> Version:
         """The version after an edit. Raises InputError if it is refused."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
-from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared
@@ -59,7 +59,7 @@ def every_run_form(asked: Asked, in_explore: Shared | None, press: Callable[[Ask
             strict=True,
         ):
             graph[key] = container.number_input(label, least, most, key=f"every-{key}", persist_state="session")
-    rules = {rule: rule_title(rule, is_run=shared is not None) for rule in ("", *ALGORITHMS, *_slips())}
+    rules = {rule: rule_title(rule, is_run=shared is not None) for rule in ("", *ALGORITHMS, *_broken_rules())}
     if shared is None:
         rules.pop(OF_A_GRAPH)  # it has the first place
         if st.session_state["every-rule"] == OF_A_GRAPH:
@@ -145,12 +145,12 @@ def _title(shared: Shared) -> str:
 
 def rule_title(rule: str, *, is_run: bool) -> str:
     """A rule as the menu names it: for a run, or for a complete graph."""
-    if rule in SLIPS:
-        return f"Broken: {SLIPS[rule].switch}"
+    if rule in BROKEN_RULES:
+        return f"Broken: {BROKEN_RULES[rule].switch}"
     if not rule and is_run:
         return AS_IT_IS
     return ALGORITHMS[rule or OF_A_GRAPH].title
 
 
-def _slips() -> list[str]:
-    return sorted(SLIPS, key=lambda name: SLIPS[name].order)
+def _broken_rules() -> list[str]:
+    return sorted(BROKEN_RULES, key=lambda name: BROKEN_RULES[name].order)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
-from sim.core.slip import SLIPS
 from sim.document.scenario import Scenario
 from sim.edit.link import MOST_LINK, Shared, query_of, read_query
 from sim.explore.report import FEWEST, changed, complete_graph
@@ -152,6 +152,6 @@ def _says(params: Mapping[str, str], key: str, word: str) -> bool:
 def _rule(params: Mapping[str, str]) -> str:
     """The rule in an address. Raises InputError."""
     rule = params.get("rule", "")
-    if rule and rule not in ALGORITHMS and rule not in SLIPS:
+    if rule and rule not in ALGORITHMS and rule not in BROKEN_RULES:
         raise InputError(f"rule: there is none with the name {rule[:20]!r}; choose one in the menu “Rule”")
     return rule

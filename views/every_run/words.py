@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.notation import captions
-from sim.core.slip import SLIPS
 from sim.core.workload import Workload
 from sim.document.scenario import Scenario
 from sim.explain.words import listing
@@ -55,7 +55,7 @@ def system(scenario: Scenario, may: MayHappen = NO_FAULTS) -> str:
     may: the faults that were explored.
     """
     rule = ALGORITHMS[scenario.algorithm].title
-    switches = [SLIPS[name].switch for name in scenario.breaks]
+    switches = [BROKEN_RULES[name].switch for name in scenario.breaks]
     broken = f", broken: {'; '.join(switches)}" if switches else ""
     free = "" if all(own.fifo for own in scenario.channels) or "fifo" in scenario.breaks else ", channels not FIFO"
     then = [f"who has crashed {'may start again' if may.restarts else 'stays down'}"] if may.crashes else []

@@ -19,8 +19,8 @@ from sim.core.deadline import Deadline, OutOfTime, at_most, check, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.edit.another_algorithm import Remedy, remedy_of_order, remedy_of_refused
+from sim.edit.counterexample import Counterexample, smallest_counterexample
 from sim.edit.edits import ANOTHER, is_plan
-from sim.edit.lay_bare import LaidBare, smallest_edit
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
 from sim.edit.words import consequence
 from sim.explain.words import capital
@@ -38,7 +38,7 @@ MOST_KEPT = 200_000  # steps of all the longer runs that are kept
 TAKING_S = 0.7 * ANSWER_S  # for the edits of an answer: the rest is for drawing
 STARTING_S = 0.2 * ANSWER_S  # no edit is begun later in an answer, so that one that takes long comes first in the next
 
-LAY_BARE = "lay_bare"  # a browser asks for the smallest edit that lays a broken rule bare
+COUNTEREXAMPLE = "lay_bare"  # a browser asks for the smallest counterexample to the broken rule
 LOOKING_S = 0.5 * ANSWER_S  # for that edit
 NOTHING_FOUND = (
     "no single change of this run was found that lays the broken rule bare; more messages or another scenario may"
@@ -239,8 +239,8 @@ class ExploreSession:
             self._show_version(self.at + (1 if edit["do"] == "redo" else -1))
         elif edit["do"] == "reset":
             self._reset()
-        elif edit["do"] == LAY_BARE:
-            self._lay_bare(batch[0])
+        elif edit["do"] == COUNTEREXAMPLE:
+            self._find_counterexample(batch[0])
         else:
             self._change(batch)
 
@@ -280,14 +280,14 @@ class ExploreSession:
         if edit["do"] in ("delete", ANOTHER):
             self._renumbered = self.revision + 1
 
-    def _lay_bare(self, asked: Mapping[str, Any]) -> None:
-        """Make the smallest edit that lays the broken rule bare, say what it changed, and point at the harm."""
+    def _find_counterexample(self, asked: Mapping[str, Any]) -> None:
+        """Make the edit of the smallest counterexample, say what it changed, and point at the harm."""
         allow(self.scenario)
         execution = self._execution or run_of(self.scenario)
         if execution.scenario.breaks and harms(execution):
             self.tell(SHOWS_ALREADY, "info")
             return
-        found = self._smallest_edit(execution)
+        found = self._smallest_counterexample(execution)
         if found is None:
             return
         self._change([{**asked, "edit": found.edit, "time": 0.0, "revision": self.revision}])
@@ -295,11 +295,11 @@ class ExploreSession:
         self.tell(f"Changed: {self.version.told}", "info")
         self.pointer = {"seq": asked["seq"], "step": first.step, "message": first.message}
 
-    def _smallest_edit(self, execution: Execution) -> LaidBare | None:
-        """The smallest edit that lays the broken rule bare; where none is found in time, say so."""
+    def _smallest_counterexample(self, execution: Execution) -> Counterexample | None:
+        """The smallest counterexample to the broken rule; if none is found in time, say so."""
         try:
             with at_most(LOOKING_S):
-                found = smallest_edit(execution)
+                found = smallest_counterexample(execution)
         except OutOfTime:
             check()  # whether the whole answer is out of time
             self.tell(NOT_IN_TIME, "info")

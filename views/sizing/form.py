@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from sim.core.algorithm import ALGORITHMS
-from sim.theory.sizing import CHOICES, INPUTS, TOPOLOGIES, System
+from sim.theory.sizing_inputs import CHOICES, INPUTS, TOPOLOGIES, System
 
 TITLES = {"complete": "each with each", "ring": "a ring", "line": "a line", "star": "a star", "dag": "a dag"}
 ALGORITHM, TOPOLOGY = "algorithm", "topology"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sim.theory.sizing import CHOICES, INPUTS, System
+from sim.theory.sizing_inputs import CHOICES, INPUTS, System
 
 KEYS = frozenset((*INPUTS, *CHOICES))
 

@@ -23,7 +23,9 @@ from pipeline.store.folder import Store
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.explain.sizing import claims, digits, figures, in_bytes, is_of_the_documents
-from sim.theory.sizing import System, documents_bound, formulas, law_of, sizes
+from sim.theory.sizing import cost_model_of, sizes, usual_estimate
+from sim.theory.sizing_formulas import formulas
+from sim.theory.sizing_inputs import System
 from views.server.addresses import PAGE_BEFORE, SIZING
 from views.server.budget import answering, take_turn
 from views.server.errors import complain, complaining
@@ -91,7 +93,7 @@ def _results(asked: dict[str, object]) -> None:
         return
     try:
         system = System.read(asked)
-        law_of(system)
+        cost_model_of(system)
     except InputError as problem:
         complain(str(problem))
         return
@@ -110,16 +112,16 @@ def _results(asked: dict[str, object]) -> None:
 
 def in_a_sentence(system: System) -> str:
     """What comes of it, in a sentence."""
-    bound, found, law = documents_bound(system), sizes(system), law_of(system)
+    bound, found, model = usual_estimate(system), sizes(system), cost_model_of(system)
     head = f"By the documents, {in_bytes(bound['bytes_per_node'])} at each node"
     algorithm = ALGORITHMS[system.algorithm]
-    if found is None or law is None:
-        return f"{head}. {algorithm.title} has no law here: {algorithm.no_law}."
+    if found is None or model is None:
+        return f"{head}. {algorithm.title} has no law here: {algorithm.no_cost_model}."
     size = float(system.size)
-    if law.keeps:
+    if model.keeps:
         here, other = in_bytes(found.at_initiator * size), in_bytes(found.at_another * size)
         return f"{head}; by the law {here} at the initiator, and at most {other} at any other node."
-    if law.blocks_after is not None:
+    if model.blocks_after is not None:
         return f"{head}; by the law nothing is recorded, but {in_bytes(found.on_blocked * size)} wait in one channel."
     return f"{head}; by the law nothing is recorded, but all stand still for {digits(found.stands_still)} s."
 
@@ -142,12 +144,12 @@ def _over_delay(system: System) -> None:
 
 def _of_lines(system: System) -> str:
     """What the lines of the chart are."""
-    law, head = law_of(system), "Lines: what the channels to a node hold by the documents"
-    if law is None:
+    model, head = cost_model_of(system), "Lines: what the channels to a node hold by the documents"
+    if model is None:
         return head
-    if law.keeps:
+    if model.keeps:
         return f"{head}; by the law, those to the initiator, and to the other node with the most"
-    if law.blocks_after is not None:
+    if model.blocks_after is not None:
         return f"{head}; by the law, what waits in the fullest blocked channel"
     return f"{head}; by the law, what is sent to a node later, since all stand still"
 
@@ -210,7 +212,7 @@ def ensemble_in_a_sentence(cells: Sequence[Row], expected: Sequence[float]) -> s
 
 def _own_check(system: System) -> None:
     """A button that runs one's own system, scaled down, and what came of the last one; nothing without a law."""
-    if law_of(system) is None:
+    if cost_model_of(system) is None:
         return
     small = scaled(system)
     st.html(f'<p class="cut-told">{escape(scaled_in_words(system, small))}</p>')

@@ -15,7 +15,7 @@ export class BreakView {
       explorer.revealPanel();
     });
     this.harm = el("section", { class: "cc-harm", "aria-label": "What the broken rule does in this run" });
-    this.switches = el("div", { class: "cc-slips" });
+    this.switches = el("div", { class: "cc-switches" });
     this.lead = el("p");
     this.others = el("p", { class: "cc-quiet" });
     this.everyRun = new RunLink("every-run");
@@ -23,14 +23,14 @@ export class BreakView {
   }
 
   show(scene) {
-    const { slips, rules, of_others: others } = scene.broken;
+    const { switches, rules, of_others: others } = scene.broken;
     const on = JSON.stringify(rules.map(({ name }) => name));
     const isNew = this.on != null && this.on !== on && rules.length > 0;
     Object.assign(this, { scene, on });
-    setText(this.lead, slips.length ? "Each rule is there for a reason. Break one on purpose, and see what goes wrong." : `There is no rule of ${scene.algorithm} here that can be broken.`);
+    setText(this.lead, switches.length ? "Each rule is there for a reason. Break one on purpose, and see what goes wrong." : `There is no rule of ${scene.algorithm} here that can be broken.`);
     refill(this.harm, JSON.stringify(scene.broken), () => (rules.length ? this.harmOf(scene.broken) : []));
     this.harm.hidden = !rules.length;
-    refill(this.switches, JSON.stringify(slips), () => this.rowsOf(slips));
+    refill(this.switches, JSON.stringify(switches), () => this.rowsOf(switches));
     setText(this.others, others.length ? `More rules can be broken in runs that follow those of ${others.join(" or ")}: choose them in the tab Change.` : "");
     this.showPending();
     if (isNew) this.harm.scrollIntoView({ block: "nearest" });
@@ -39,8 +39,8 @@ export class BreakView {
   /** A switch says what the run does now, also after Python has refused a change. */
   history(data) {
     this.everyRun.follow(data);
-    for (const { name, is_on: isOn } of this.scene?.broken.slips ?? []) {
-      this.switches.querySelector(`[data-slip="${name}"]`).checked = isOn;
+    for (const { name, is_on: isOn } of this.scene?.broken.switches ?? []) {
+      this.switches.querySelector(`[data-rule="${name}"]`).checked = isOn;
     }
   }
 
@@ -55,17 +55,17 @@ export class BreakView {
     setText(this.smallest, isAsked ? "Looking for it …" : "Show the smallest counterexample");
   }
 
-  rowsOf(slips) {
-    const [main, more] = [false, true].map((isMore) => slips.filter((slip) => slip.is_more === isMore).map((slip) => this.rowOf(slip)));
-    return more.length ? [...main, el("h4", {}, "More slips"), ...more] : main;
+  rowsOf(switches) {
+    const [main, more] = [false, true].map((isMore) => switches.filter((own) => own.is_more === isMore).map((own) => this.rowOf(own)));
+    return more.length ? [...main, el("h4", {}, "More rules"), ...more] : main;
   }
 
   rowOf({ name, switch: text, breaks, said_in: source, is_on: isOn }) {
     const onchange = ({ target }) => this.explorer.submit({ do: "break", rule: name, on: target.checked });
-    const about = `cc-slip-${name}`;
-    return el("div", { class: "cc-slip" },
+    const about = `cc-switch-${name}`;
+    return el("div", { class: "cc-switch" },
       el("label", { class: "cc-check" },
-        el("input", { type: "checkbox", role: "switch", "data-slip": name, "aria-describedby": about, checked: isOn, onchange }),
+        el("input", { type: "checkbox", role: "switch", "data-rule": name, "aria-describedby": about, checked: isOn, onchange }),
         el("span", {}, text),
       ),
       el("p", { id: about }, `Breaks: ${breaks} `, el("span", { class: "cc-quiet" }, `(${source})`)),

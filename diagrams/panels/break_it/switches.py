@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from diagrams.scene.composition import Scene
 from sim.core.algorithm import ALGORITHMS
-from sim.core.slip import SLIPS, Slip
+from sim.core.broken_rule import BROKEN_RULES, BrokenRule
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared, query_of
@@ -18,20 +18,20 @@ from sim.verify.checks import conserved_by
 from sim.verify.harm import Harm, harms
 
 MOST_HARMS = 20
-MAIN = 100  # the `order` of the last slip that stands first in the list; the others are "more"
+MAIN = 100  # the `order` of the last broken rule that stands first in the list; the others are "more"
 
 
 def broken(scene: Scene) -> dict[str, Any]:
-    """The `slips` that this run may make, and what those that it makes do, ready for JSON.
+    """The `switches` of the rules that this run may break, and the harm of those that it breaks, ready for JSON.
 
-    `of_others` are the titles of the algorithms that the other slips are made for. `rules` are those made, with a link
-    to the scenario that shows each; `harm` are the checks that fail, `refused` the cuts that Dijkstra's page refuses,
-    and `recorded` the goods that do not add up in a snapshot.
+    `of_others` are the titles of the algorithms that the other broken rules are made for. `rules` are those broken
+    here, with a link to the scenario that shows each; `harm` are the checks that fail, `refused` the cuts that
+    Dijkstra's page refuses, and `recorded` the goods that do not add up in a snapshot.
     """
     scenario = scene.execution.scenario
     found = harms(scene.execution) if scenario.breaks else []
     return {
-        "slips": _switches(scenario),
+        "switches": _switches(scenario),
         "of_others": _of_others(scenario),
         "rules": [_rule(scenario, name) for name in scenario.breaks],
         "harm": [_harm(scene, own) for own in found[:MOST_HARMS]],
@@ -41,37 +41,40 @@ def broken(scene: Scene) -> dict[str, Any]:
 
 
 def _switches(scenario: Scenario) -> list[dict[str, Any]]:
-    """The slips that this run may make, in their order."""
-    fitting = [slip for slip in (SLIPS[name] for name in SLIPS) if _fits(scenario, slip)]
+    """The rules that this run may break, in their order."""
+    fitting = [rule for rule in (BROKEN_RULES[name] for name in BROKEN_RULES) if _fits(scenario, rule)]
     return [
         {
-            "name": slip.name, "switch": slip.switch, "breaks": slip.breaks, "said_in": slip.said_in,
-            "is_on": slip.name in scenario.breaks, "is_more": slip.order > MAIN,
+            "name": rule.name, "switch": rule.switch, "breaks": rule.breaks, "said_in": rule.said_in,
+            "is_on": rule.name in scenario.breaks, "is_more": rule.order > MAIN,
         }
-        for slip in sorted(fitting, key=lambda slip: slip.order)
+        for rule in sorted(fitting, key=lambda rule: rule.order)
     ]  # fmt: skip
 
 
-def _fits(scenario: Scenario, slip: type[Slip]) -> bool:
+def _fits(scenario: Scenario, rule: type[BrokenRule]) -> bool:
     """Whether the algorithm has the rule. Under the tick scheduler nothing overtakes: it delivers heads of channels."""
-    if slip.overtakes and scenario.scheduler.kind == "tick":
+    if rule.overtakes and scenario.scheduler.kind == "tick":
         return False
-    return slip.of == scenario.algorithm if slip.of else scenario.rules.needs_fifo
+    return rule.of == scenario.algorithm if rule.of else scenario.rules.needs_fifo
 
 
 def _of_others(scenario: Scenario) -> list[str]:
-    """The titles of the algorithms whose rules the other slips break; [] where there are none."""
-    return [ALGORITHMS[kind].title for kind in sorted({SLIPS[name].of for name in SLIPS} - {"", scenario.algorithm})]
+    """The titles of the algorithms whose rules the other switches break; [] if there are none."""
+    return [
+        ALGORITHMS[kind].title
+        for kind in sorted({BROKEN_RULES[name].of for name in BROKEN_RULES} - {"", scenario.algorithm})
+    ]
 
 
 def _rule(scenario: Scenario, name: str) -> dict[str, Any]:
-    """A slip that is made. `elsewhere` opens a bundled scenario with it (None: it is the one on show)."""
-    slip = SLIPS[name]
-    shared = Shared(scenario=slip.shown_by).edited((({"do": "break", "rule": name}, 0.0),))
-    elsewhere = {"title": library.load(slip.shown_by).title, "link": urlencode(query_of(shared))}
+    """A rule that is broken here. `elsewhere` opens a bundled scenario with it (None: it is the one on show)."""
+    rule = BROKEN_RULES[name]
+    shared = Shared(scenario=rule.shown_by).edited((({"do": "break", "rule": name}, 0.0),))
+    elsewhere = {"title": library.load(rule.shown_by).title, "link": urlencode(query_of(shared))}
     return {
-        "name": name, "switch": slip.switch, "breaks": slip.breaks, "said_in": slip.said_in,
-        "elsewhere": None if scenario.name == slip.shown_by else elsewhere,
+        "name": name, "switch": rule.switch, "breaks": rule.breaks, "said_in": rule.said_in,
+        "elsewhere": None if scenario.name == rule.shown_by else elsewhere,
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from diagrams.shapes import theme
 from sim.core.deadline import in_time
 from sim.core.model import COMMITTED, CONTROL_SEND, NOTED, Event
 from sim.core.recovery import RecoveryPlan
-from sim.edit.lay_bare import rounded_between
+from sim.edit.counterexample import rounded_between
 from sim.explain.words import counted, listing
 from sim.run.execution import Execution
 from sim.run.stored import BroughtBack, Holding, abandoned, holdings, labels_inside

@@ -1,1 +1,1 @@
-"""Chandy and Lamport's rules with one slip each, one per file. sim/core/slip.py finds them."""
+"""Chandy and Lamport's rules with one of them broken, one per file. sim/core/broken_rule.py finds them."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sim.core.slip import Slip
+from sim.core.broken_rule import BrokenRule
 
 
-class NotFifo(Slip):
-    """This slip is no rule book but a key of the scenario: `not_fifo` lists the channels."""
+class NotFifo(BrokenRule):
+    """This broken rule is no rule book but a key of the scenario: `not_fifo` lists the channels."""
 
     name = "fifo"
     switch = "Channels are not FIFO"

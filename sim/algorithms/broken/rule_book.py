@@ -8,17 +8,17 @@ from typing import ClassVar
 from sim.algorithms.chandy_lamport import NOT_FIRST, SENDING, ChandyLamport
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, RuleClause
+from sim.core.broken_rule import BrokenRule
 from sim.core.effects import Out
 from sim.core.model import Process
 from sim.core.parameters import Parameter
-from sim.core.slip import Slip
 
 TUTORIAL = "a widely read tutorial with code in Python"
 DESIGN = "a system design for snapshots as a service"
 SECTION = "Chandy & Lamport 1985, section 3.2"
 
 
-class BrokenChandyLamport(Slip, ChandyLamport):
+class BrokenChandyLamport(BrokenRule, ChandyLamport):
     """Chandy and Lamport's rules, one of which is broken. Its sentences say what happens, not what should.
 
     The rule book has the `broken` clause of theirs with what is done `instead`.

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from sim.algorithms.lai_yang import LaiYang
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
+from sim.core.broken_rule import BrokenRule
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
-from sim.core.slip import Slip
 
 ALARM = "alarm"
 AGREED = RuleClause(
@@ -52,7 +52,7 @@ class Notes(NamedTuple):
     announced: CountsOfSnapshots = {}  # noqa: RUF012
 
 
-class SkewedClocks(Slip, LaiYang):
+class SkewedClocks(BrokenRule, LaiYang):
     """Each process records when its own clock shows the agreed time; no marker and no red message makes it record."""
 
     name = "skewed_clocks"

@@ -1,4 +1,4 @@
-"""Recording and sending the markers are two actions: an application message can slip in between them."""
+"""Recording and sending the markers are two actions: an application message can be sent in between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SlipsIn(BrokenChandyLamport):
     """A process records at once, and its markers leave `gap` later, as if another thread sent them."""
 
     name = "slips_in"
-    switch = "A message slips in before the marker"
+    switch = "A message goes out before the marker"
     breaks = "A process sends its markers before it sends any other message after recording: one atomic action."
     said_in = SECTION
     shown_by = "two_banks"

@@ -9,7 +9,8 @@ from diagrams.charts.files import SVG, Chart, chart_file, view_of
 from diagrams.charts.sizes import curves_of, sizing_chart
 from diagrams.shapes import theme
 from sim.core.algorithm import ALGORITHMS
-from sim.theory.sizing import System, documents_bound, sizes
+from sim.theory.sizing import sizes, usual_estimate
+from sim.theory.sizing_inputs import System
 from tests.cases import each
 
 DAG = {"topology": "dag", "nodes": 12}
@@ -33,7 +34,7 @@ def test_the_documents_example_is_on_the_lines() -> None:
     bound, initiator, other = curves_of(system)
     found = sizes(system)
     assert found is not None
-    assert bound.bytes[2.0] == documents_bound(system)["bytes_per_node"] == 1.98e9
+    assert bound.bytes[2.0] == usual_estimate(system)["bytes_per_node"] == 1.98e9
     assert (initiator.bytes[2.0], other.bytes[2.0]) == (found.at_initiator * 200, found.at_another * 200)
     assert list(bound.bytes) == sorted(bound.bytes) and {0.0, 0.01, 2.0, 4.0} <= set(bound.bytes)
     assert sizing_chart(system, [bound])["layout"]["title"]["text"] == "Held in channels (GB)"

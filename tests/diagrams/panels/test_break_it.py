@@ -14,7 +14,7 @@ from diagrams.panels.record.panel import record_of
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
 from diagrams.still.caption import of_run
-from sim.core.slip import SLIPS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.document import library
 from sim.edit.edits import apply_edit
 from sim.edit.link import read_query
@@ -31,8 +31,8 @@ def opened(scenario: str, *rules: str) -> Execution:
     return execution
 
 
-def laid_bare(slip: str) -> Scene:
-    return compose(shown(SLIPS[slip])[1])
+def harmful(rule: str) -> Scene:
+    return compose(shown(BROKEN_RULES[rule])[1])
 
 
 def drawn(scene: Scene, sign: str) -> list[list[object]]:
@@ -40,28 +40,30 @@ def drawn(scene: Scene, sign: str) -> list[list[object]]:
     return [trace["meta"]["show"] for trace in figure(scene, "right")["data"] if trace["meta"].get("sign") == sign]
 
 
-def test_every_slip_of_the_algorithm_has_a_switch_the_ten_of_the_page_first() -> None:
-    slips = broken(compose(opened("two_banks")))["slips"]
-    assert {own["name"] for own in slips} == set(SLIPS) and len([own for own in slips if not own["is_more"]]) == 10
-    assert [own["is_more"] for own in slips] == sorted(own["is_more"] for own in slips)
-    assert slips[0]["name"] == "fifo" and not any(own["is_on"] for own in slips)
+def test_every_broken_rule_of_the_algorithm_has_a_switch_the_ten_of_the_page_first() -> None:
+    switches = broken(compose(opened("two_banks")))["switches"]
+    assert {own["name"] for own in switches} == set(BROKEN_RULES) and len(
+        [own for own in switches if not own["is_more"]]
+    ) == 10
+    assert [own["is_more"] for own in switches] == sorted(own["is_more"] for own in switches)
+    assert switches[0]["name"] == "fifo" and not any(own["is_on"] for own in switches)
 
 
 def test_another_algorithm_has_no_switches_and_says_whose_they_are() -> None:
     told = broken(compose(opened("lai_yang")))
-    assert told["slips"] == [] and told["of_others"] == ["Chandy-Lamport"]
+    assert told["switches"] == [] and told["of_others"] == ["Chandy-Lamport"]
 
 
-def test_where_scripts_run_by_ticks_no_slip_is_offered_by_which_messages_overtake() -> None:
+def test_where_scripts_run_by_ticks_no_rule_is_offered_by_which_messages_overtake() -> None:
     case = cos418.read_case("2\nN1 1\nN2 0\nN1 N2\nN2 N1\n", "send N1 N2 1\nsnapshot N2\n", None, 0, "case")
-    slips = broken(compose(run(case)))["slips"]
-    assert slips and not {"fifo", "out_of_band"} & {own["name"] for own in slips}
-    for own in slips:
+    switches = broken(compose(run(case)))["switches"]
+    assert switches and not {"fifo", "out_of_band"} & {own["name"] for own in switches}
+    for own in switches:
         apply_edit(run(case), {"do": "break", "rule": own["name"]}, 0.0)  # what is offered is not refused
 
 
 def test_the_harm_the_goods_and_the_message_that_forbids_the_swaps() -> None:
-    told = broken(laid_bare("slips_in"))
+    told = broken(harmful("slips_in"))
     assert [own["check"] for own in told["harm"]] == ["Not a consistent cut", "Not conserved"]
     assert [own["told"] for own in told["refused"]] == ["the message that S1 sends to S2 at step 3"]
     assert told["recorded"] == [
@@ -82,9 +84,9 @@ def test_a_right_run_has_neither_rules_nor_harm() -> None:
     assert [told[key] for key in ("rules", "harm", "refused", "recorded")] == [[], [], [], []]
 
 
-@each(("slip", "sign"), [("slips_in", "orphan"), ("deaf_initiator", "lost"), ("out_of_band", "lost")])
-def test_the_harm_is_marked_in_the_diagram_once_it_is_known(slip: str, sign: str) -> None:
-    scene = laid_bare(slip)
+@each(("rule", "sign"), [("slips_in", "orphan"), ("deaf_initiator", "lost"), ("out_of_band", "lost")])
+def test_the_harm_is_marked_in_the_diagram_once_it_is_known(rule: str, sign: str) -> None:
+    scene = harmful(rule)
     keys = {own["key"] for own in signs(scene)}
     assert sign in keys and keys & {"orphan", "lost"} == {sign}
     words = {"orphan": "speaks against the cut", "lost": "lost message"}[sign]
@@ -109,14 +111,14 @@ def test_nothing_is_marked_in_a_right_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("slip", "said"),
+    ("rule", "said"),
     [
         ("deaf_initiator", "; all channels are empty; 80 is lost."),
         ("slips_in", "50 is received inside the cut, but sent outside it"),
     ],
 )
-def test_a_caption_says_what_is_wrong(slip: str, said: str) -> None:
-    scene = laid_bare(slip)
+def test_a_caption_says_what_is_wrong(rule: str, said: str) -> None:
+    scene = harmful(rule)
     assert said in of_run(scene, scene.last) and "is lost" not in of_run(scene, scene.last - 2)
 
 

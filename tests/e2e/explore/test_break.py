@@ -1,4 +1,4 @@
-"""The tab Break it: a rule is broken on purpose, the page says so, and the smallest edit lays it bare."""
+"""The tab Break it: a rule is broken on purpose, the page says so, and the smallest counterexample shows its harm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SMALLEST = "Show the smallest counterexample"
 
 
 def switch(page, name):
-    return page.locator(f'[data-slip="{name}"]')
+    return page.locator(f'[data-rule="{name}"]')
 
 
 def flip(explorer, name):
@@ -17,14 +17,14 @@ def flip(explorer, name):
     explorer.page.wait_for_selector(".cc:not([data-pending])")
 
 
-def test_a_broken_rule_is_said_laid_bare_shown_and_taken_back(tab):
+def test_a_broken_rule_is_said_found_harmful_shown_and_taken_back(tab):
     page = tab.page
     tab.open("?scenario=two_banks")
     banner, harm = page.locator(".cc-broken"), page.locator(".cc-harm")
     tab.tab("Break it")
     expect(banner).to_be_hidden()
     flip(tab, "slips_in")
-    expect(banner).to_contain_text("A rule is broken here on purpose: A message slips in before the marker.")
+    expect(banner).to_contain_text("A rule is broken here on purpose: A message goes out before the marker.")
     expect(harm).to_contain_text("Every check still holds in this run. The broken rule does no harm here.")
     tab.edit(SMALLEST)
     expect(page.locator(".cc-notice")).to_contain_text("Changed: S1 sends 50 to S2 at 36.")
@@ -42,7 +42,7 @@ def test_a_broken_rule_is_said_laid_bare_shown_and_taken_back(tab):
     expect(switch(page, "slips_in")).not_to_be_checked()
 
 
-def test_another_scenario_shows_it_and_the_way_back_keeps_the_edits_and_one_slip_replaces_another(tab):
+def test_another_scenario_shows_it_and_the_way_back_keeps_the_edits_and_one_rule_replaces_another(tab):
     page = tab.page
     tab.open()
     tab.tab("Break it")

@@ -54,7 +54,7 @@ def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
 def test_a_rule_that_is_broken_in_explore_is_broken_in_every_run_of_it(fresh_tab, page):
     fresh_tab.open("/?scenario=two_banks")
     fresh_tab.tab("Break it")
-    page.locator('[data-slip="slips_in"]').click()
+    page.locator('[data-rule="slips_in"]').click()
     page.wait_for_selector(".cc:not([data-pending])")
     page.get_by_text("Every check still holds in this run.").wait_for()
     page.locator("[data-view=break]").get_by_role("link", name="Try every run of this").click()

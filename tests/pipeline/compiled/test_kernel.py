@@ -167,7 +167,7 @@ def test_nothing_else_is_listed() -> None:
     others = {
         "algorithm": bank(algorithm="lai_yang"),
         "its parameters": bank(algorithm_parameters={"anything": 1}),
-        "a slip": bank(breaks=("any",)),
+        "a broken rule": bank(breaks=("any",)),
         "a scheduler": bank(scheduler=replace(plain.scheduler, kind="random")),
         "channels that are not FIFO": bank(not_fifo=("P1->P2",)),
         "a graph by seed": bank(topology=replace(plain.topology, kind="random")),

@@ -27,7 +27,8 @@ from pipeline.store.folder import Store
 from sim.core.algorithm import ALGORITHMS, SOURCES
 from sim.core.cost_model import Load
 from sim.core.errors import InputError
-from sim.theory.sizing import System, documents_bound, sizes
+from sim.theory.sizing import sizes, usual_estimate
+from sim.theory.sizing_inputs import System
 from tests.tools import check_none
 
 pytestmark = pytest.mark.slow
@@ -81,12 +82,12 @@ def test_without_one_of_its_terms_it_is_wrong(kept: Sequence[Row]) -> None:
 
 
 def channels(system: System) -> int:
-    return int(documents_bound(system)["channels"])
+    return int(usual_estimate(system)["channels"])
 
 
 def lawful() -> list[tuple[str, str]]:
     """Each algorithm with a law, and a topology on which it is checked."""
-    names = [name for name in ALGORITHMS if ALGORITHMS[name].law(Load(1, 1, 1))]
+    names = [name for name in ALGORITHMS if ALGORITHMS[name].cost_model(Load(1, 1, 1))]
     return [
         (name, "dag" if ALGORITHMS[name].initiators == SOURCES else TOPOLOGIES[place % 2])
         for place, name in enumerate(names)
@@ -121,7 +122,7 @@ def unlawful(algorithm: str, topology: str) -> Iterator[str]:
             yield str(problem)
         return
     said, seen = found.expected, found.measured
-    if ALGORITHMS[algorithm].law(system.load).keeps:  # type: ignore[union-attr]
+    if ALGORITHMS[algorithm].cost_model(system.load).keeps:  # type: ignore[union-attr]
         if found.error is None or abs(found.error) > WITHIN:
             yield f"the error is {found.error}"
     elif not said.recorded == seen.recorded == 0:

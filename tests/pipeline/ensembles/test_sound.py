@@ -18,16 +18,16 @@ from pipeline.ensembles.chunks import carry_out, plan_of
 from pipeline.ensembles.grid import NO, YES, Grid
 from pipeline.ensembles.measure import Row, measure
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
 from sim.core.model import Event
-from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.fault_rates import FaultRates
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
+from sim.edit.counterexample import harm, smallest_counterexample
 from sim.edit.edits import apply_edit
-from sim.edit.lay_bare import harm, smallest_edit
 from sim.run.execution import Execution, run
 from sim.verify.sound import sound_snapshots
 from sim.workloads.bank import Bank
@@ -68,12 +68,12 @@ def cells(draw: Any) -> Scenario:
 
 @pytest.mark.slow
 @examples(100)
-@given(slip=st.sampled_from([None, *SLIPS]), scenario=cells() | scenarios())
-def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(slip: str | None, scenario: Scenario) -> None:
+@given(rule=st.sampled_from([None, *BROKEN_RULES]), scenario=cells() | scenarios())
+def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(rule: str | None, scenario: Scenario) -> None:
     try:
         execution = run(scenario)
-        if slip is not None:
-            execution = apply_edit(execution, {"do": "break", "rule": slip}, 0.0)
+        if rule is not None:
+            execution = apply_edit(execution, {"do": "break", "rule": rule}, 0.0)
     except InputError:
         assume(False)
     quick, slow = both_ways(execution)
@@ -106,15 +106,15 @@ def other_ways(name: str) -> Iterator[str]:
 
 
 def test_broken_runs_go_the_slow_way_with_their_witness() -> None:
-    check_none(f"{slip}: {problem}" for slip in SLIPS for problem in unseen(slip))
+    check_none(f"{rule}: {problem}" for rule in BROKEN_RULES for problem in unseen(rule))
 
 
-def unseen(slip: str) -> Iterator[str]:
-    """What a run that is broken as `slip` says does not show."""
-    execution = apply_edit(run(library.load(SLIPS[slip].shown_by)), {"do": "break", "rule": slip}, 0.0)
+def unseen(rule: str) -> Iterator[str]:
+    """What a run that is broken as `rule` says does not show."""
+    execution = apply_edit(run(library.load(BROKEN_RULES[rule].shown_by)), {"do": "break", "rule": rule}, 0.0)
     if not harm(execution):
-        found = smallest_edit(execution)
-        assert found is not None, slip
+        found = smallest_counterexample(execution)
+        assert found is not None, rule
         execution = found.execution
     if not failing(execution):
         yield "nothing fails"

@@ -15,6 +15,7 @@ from diagrams.scene.composition import compose
 from pipeline.compiled.listed import is_listed
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import SnapshotAlgorithm
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.delays import DelayRule
 from sim.core.effects import CancelTimer, Out
 from sim.core.errors import InputError
@@ -32,7 +33,6 @@ from sim.core.model import (
     Timer,
 )
 from sim.core.piggybacking import Piggybacking
-from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
@@ -294,9 +294,9 @@ def test_it_is_written_read_and_refused_in_a_sentence() -> None:
         parse_toml(dumps(scenario).replace("piggyback = 5.0", "piggyback = -1"), "wrong")
 
 
-@each("slip", [name for name in SLIPS if name != "fifo" and SLIPS[name].of == "chandy_lamport"])
-def test_a_broken_rule_is_broken_without_the_option(slip: str) -> None:
-    broken = apply_edit(run(library.load("piggybacked")), {"do": "break", "rule": slip}, 0.0)
+@each("rule", [name for name in BROKEN_RULES if name != "fifo" and BROKEN_RULES[name].of == "chandy_lamport"])
+def test_a_broken_rule_is_broken_without_the_option(rule: str) -> None:
+    broken = apply_edit(run(library.load("piggybacked")), {"do": "break", "rule": rule}, 0.0)
     assert "piggyback" not in broken.scenario.algorithm_parameters and not rows_of(broken, MARKER_CARRIED)
 
 

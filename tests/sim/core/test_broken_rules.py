@@ -9,14 +9,14 @@ import pytest
 
 import sim.algorithms.broken
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES, BrokenRule
 from sim.core.engine import Engine
 from sim.core.model import CONTROL, MARKER, Deliver, MessageReference, State
 from sim.core.registry import Registry
-from sim.core.slip import SLIPS, Slip
 from sim.document import library
 from sim.document.scenario import Scenario
+from sim.edit.counterexample import smallest_counterexample
 from sim.edit.edits import apply_edit
-from sim.edit.lay_bare import smallest_edit
 from sim.explain.narration import sentences
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
@@ -27,7 +27,7 @@ from tests.tools import dropped, example
 ONCE = (start("P1", 2),)
 TWICE = (start("P1", 2), start("P1", 20, "S2"))
 LATE_ALARM = MessageReference(None, "P1->P2", CONTROL, "S1")
-OF_THE_SLIP = ("not_fifo",)  # fields that only the broken run has
+OF_THE_BROKEN_RULE = ("not_fifo",)  # fields that only the broken run has
 RING = "P1->P2 P2->P3 P3->P1"
 
 
@@ -40,9 +40,9 @@ def bank(processes: str = "P1 P2", channels: str = "", **fields: Any) -> Scenari
 
 
 class Case(NamedTuple):
-    """A slip, the fields of its scenario, and the checks that fail, with their witnesses."""
+    """A broken rule, the fields of its scenario, and the checks that fail, with their witnesses."""
 
-    slip: str
+    rule: str
     scenario: dict[str, Any]
     caught: dict[str, str]
 
@@ -143,38 +143,38 @@ CASES = [
 @each("case", CASES)
 @each("copied", [True, False])
 def test_a_broken_rule_is_caught(case: Case, copied: bool) -> None:
-    assert failing(run(bank(breaks=(case.slip,), **case.scenario), copied=copied)) == case.caught
+    assert failing(run(bank(breaks=(case.rule,), **case.scenario), copied=copied)) == case.caught
 
 
 @each("case", CASES)
 def test_the_right_rule_passes_the_same_scenario(case: Case) -> None:
-    fields = {key: value for key, value in case.scenario.items() if key not in OF_THE_SLIP}
+    fields = {key: value for key, value in case.scenario.items() if key not in OF_THE_BROKEN_RULE}
     fields["delays"] = {key: value for key, value in fields.get("delays", {}).items() if key != LATE_ALARM}
     assert failing(run(bank(**fields))) == {}
 
 
-def test_every_slip_has_a_case_or_is_caught_in_the_run_that_shows_it() -> None:
+def test_every_broken_rule_has_a_case_or_is_caught_in_the_run_that_shows_it() -> None:
     """A new one is: its own scenario, with one edit at most, fails a check."""
-    cases = {case.slip for case in CASES}
-    assert cases <= set(SLIPS)
-    for name in set(SLIPS) - cases:
-        execution = apply_edit(run(library.load(SLIPS[name].shown_by)), {"do": "break", "rule": name}, 0.0)
-        found = None if failing(execution) else smallest_edit(execution)
+    cases = {case.rule for case in CASES}
+    assert cases <= set(BROKEN_RULES)
+    for name in set(BROKEN_RULES) - cases:
+        execution = apply_edit(run(library.load(BROKEN_RULES[name].shown_by)), {"do": "break", "rule": name}, 0.0)
+        found = None if failing(execution) else smallest_counterexample(execution)
         assert failing(found.execution if found else execution), name
 
 
-def test_slips_are_in_no_list_of_algorithms() -> None:
-    assert not set(SLIPS) & set(ALGORITHMS)
+def test_broken_rules_are_in_no_list_of_algorithms() -> None:
+    assert not set(BROKEN_RULES) & set(ALGORITHMS)
 
 
 def test_the_broken_rule_of_the_docs_is_found_is_caught_and_says_so(tmp_path: Path) -> None:
     with dropped(sim.algorithms.broken, "empty_channels", example("sim/algorithms/broken/empty_channels.py"), tmp_path):
-        slips = Registry("sim.algorithms.broken", Slip)
-        assert set(slips) == {*SLIPS, "empty_channels"}
-        slip = slips["empty_channels"]
+        rules = Registry("sim.algorithms.broken", BrokenRule)
+        assert set(rules) == {*BROKEN_RULES, "empty_channels"}
+        rule = rules["empty_channels"]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(SLIPS, "_found", {name: slips[name] for name in slips})
-            broken = apply_edit(run(library.load(slip.shown_by)), {"do": "break", "rule": slip.name}, 0.0)
+            patch.setattr(BROKEN_RULES, "_found", {name: rules[name] for name in rules})
+            broken = apply_edit(run(library.load(rule.shown_by)), {"do": "break", "rule": rule.name}, 0.0)
             assert failing(broken)["audit:channel_states"] == "C21 recorded [], but [80] crosses the cut"
             assert "it closes C21, and has done its part" in sentences(broken)[-1]
 

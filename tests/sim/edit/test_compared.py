@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
 from sim.core.model import CONTROL, MessageReference
-from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.fault_rates import FaultRates
 from sim.document.scenario import Scenario
@@ -195,8 +195,8 @@ def test_a_send_in_one_run_is_in_the_runs_of_all() -> None:
 def test_what_an_edit_says_of_another_algorithm_changes_nothing_of_this_one(edit: dict[str, Any]) -> None:
     scenario = under(library.load("lecture"), "mattern")
     other = under(scenario, "chandy_lamport")
-    slip = next(name for name in SLIPS if SLIPS[name].of == "chandy_lamport")
-    after = replace(other, breaks=(slip,)) if edit["do"] == "break" else planned(other, edit, 0.0)
+    rule = next(name for name in BROKEN_RULES if BROKEN_RULES[name].of == "chandy_lamport")
+    after = replace(other, breaks=(rule,)) if edit["do"] == "break" else planned(other, edit, 0.0)
     assert [getattr(after, name) for name in OWN] != [getattr(other, name) for name in OWN]
     found = carried_over(scenario, other, after)
     assert [getattr(found, name) for name in OWN] == [getattr(scenario, name) for name in OWN]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sim.core.slip import FIFO, SLIPS
+from sim.core.broken_rule import BROKEN_RULES, FIFO
 from sim.document import library
+from sim.edit.counterexample import harm, smallest_counterexample
 from sim.edit.edits import apply_edit
-from sim.edit.lay_bare import harm, smallest_edit
 from sim.explain.narration import narrate, sentences
 from sim.explain.reasons import explain, reasons, why_channel, why_state
 from sim.explain.rule_book import rule_book
@@ -20,10 +20,10 @@ from tests.tools import check_none
 READ = ("lecture", "two_banks", "overlapping", "ring", "star")
 
 
-def broken(slip: str, scenario: str) -> Execution:
-    """The run with the slip, and with the edit that lays it bare where it needs one."""
-    execution = apply_edit(run(library.load(scenario)), {"do": "break", "rule": slip}, 0.0)
-    found = None if harm(execution) else smallest_edit(execution)
+def broken(rule: str, scenario: str) -> Execution:
+    """The run with the broken rule, and with the edit of its counterexample if it needs one."""
+    execution = apply_edit(run(library.load(scenario)), {"do": "break", "rule": rule}, 0.0)
+    found = None if harm(execution) else smallest_counterexample(execution)
     return execution if found is None else found.execution
 
 
@@ -39,10 +39,10 @@ def all_words(execution: Execution) -> str:
 
 
 @pytest.mark.slow
-@each("slip", SLIPS)
-def test_every_sentence_is_whole_and_every_badge_names_a_clause(slip: str) -> None:
+@each("rule", BROKEN_RULES)
+def test_every_sentence_is_whole_and_every_badge_names_a_clause(rule: str) -> None:
     for scenario in READ:
-        execution = broken(slip, scenario)
+        execution = broken(rule, scenario)
         told = all_words(execution)
         assert "{" not in told.replace("{}", "") or scenario == "lecture"  # states of the lecture are sets
         assert "  " not in told and "None" not in told
@@ -50,9 +50,9 @@ def test_every_sentence_is_whole_and_every_badge_names_a_clause(slip: str) -> No
 
 
 @pytest.mark.slow
-@each("slip", [name for name in SLIPS if name != FIFO and SLIPS[name].of == "chandy_lamport"])
-def test_the_rule_book_says_which_clause_is_broken_and_what_it_says(slip: str) -> None:
-    algorithm = broken(slip, "two_banks").engine.algorithm
+@each("rule", [name for name in BROKEN_RULES if name != FIFO and BROKEN_RULES[name].of == "chandy_lamport"])
+def test_the_rule_book_says_which_clause_is_broken_and_what_it_says(rule: str) -> None:
+    algorithm = broken(rule, "two_banks").engine.algorithm
     if not hasattr(algorithm, "instead"):
         return  # rules of its own
     texts = [clause["text"] for rule in rule_book(algorithm) for clause in rule["clauses"]]
@@ -94,11 +94,11 @@ SAID = {  # what a run says, and what it must not say as it would if the rule we
 
 
 @pytest.mark.slow
-@each("slip, scenario", list(SAID))
-def test_the_words_say_what_happens_and_not_what_should(slip: str, scenario: str) -> None:
-    """Of a slip that is not in SAID the sentences are whole, and its badges name clauses: see above."""
-    said, not_said = SAID[slip, scenario]
-    told = all_words(broken(slip, scenario))
+@each("rule, scenario", list(SAID))
+def test_the_words_say_what_happens_and_not_what_should(rule: str, scenario: str) -> None:
+    """Of a broken rule that is not in SAID the sentences are whole, and its badges name clauses: see above."""
+    said, not_said = SAID[rule, scenario]
+    told = all_words(broken(rule, scenario))
     assert said in told and not_said not in told
 
 
@@ -109,9 +109,9 @@ def test_a_deaf_initiator_starts_no_recording_and_the_others_do() -> None:
 
 @pytest.mark.slow
 def test_no_marker_is_blamed_on_a_channel_that_is_fifo() -> None:
-    for slip in SLIPS:
-        if slip != FIFO:
-            assert "is not FIFO" not in all_words(broken(slip, "lecture"))
+    for rule in BROKEN_RULES:
+        if rule != FIFO:
+            assert "is not FIFO" not in all_words(broken(rule, "lecture"))
 
 
 def test_a_marker_that_closes_a_channel_that_is_not_fifo_promises_nothing() -> None:

@@ -80,20 +80,23 @@ def test_one_state_stands_for_those_that_differ_in_names_with_crashes_too(may):
     assert (some.states, some.transitions, some.snapshots) == (every.states, every.transitions, every.snapshots)
 
 
-SLIPS = ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"]
+BROKEN_RULES = ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("slip", "may"),
-    [*product(SLIPS, [ONE_CRASH]), *thinned(product(SLIPS, [AND_BACK]), 2, "crashes, restarts and broken rules")],
+    ("rule", "may"),
+    [
+        *product(BROKEN_RULES, [ONE_CRASH]),
+        *thinned(product(BROKEN_RULES, [AND_BACK]), 2, "crashes, restarts and broken rules"),
+    ],
 )
-def test_where_a_rule_is_broken_too_it_is_wrong_after_as_many_steps(slip, may):
-    check_none(differences(changed(complete_graph(2, 1), slip, not_fifo=False), may))
+def test_where_a_rule_is_broken_too_it_is_wrong_after_as_many_steps(rule, may):
+    check_none(differences(changed(complete_graph(2, 1), rule, not_fifo=False), may))
 
 
 @pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
-def test_a_slip_is_found_with_a_crash_too(may):
+def test_a_broken_rule_is_found_with_a_crash_too(may):
     done = exploration(changed(complete_graph(2, 1), "deaf_initiator", not_fifo=False), may=may)
     for check, steps in done.shortest():
         execution = run(parse_toml(dumps(done.runs[check]), "wrong"))

@@ -20,7 +20,7 @@ from sim.__main__ import main
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core import deadline
 from sim.core.algorithm import ALGORITHMS
-from sim.core.slip import SLIPS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Initiation, Scenario
@@ -326,20 +326,20 @@ SMALL = [complete_graph(2, 1), TWO_SNAPSHOTS, library.load("two_banks"), library
 @pytest.mark.slow
 def test_a_broken_rule_is_found_with_its_shortest_run():
     """Which rule is found at all is told, and held to it, in docs/broken-rules.md."""
-    found = {slip: right_runs(slip, SMALL) for slip in SLIPS}
+    found = {rule: right_runs(rule, SMALL) for rule in BROKEN_RULES}
     assert (found["fifo"], found["records_on"]) == (9, 5)
 
 
-@pytest.mark.parametrize("slip", thinned(SLIPS, 2, "every broken rule in every run of three processes"))
-def test_a_broken_rule_is_found_with_its_shortest_run_of_three_processes(slip):
-    right_runs(slip, [complete_graph(3, 1)])
+@pytest.mark.parametrize("rule", thinned(BROKEN_RULES, 2, "every broken rule in every run of three processes"))
+def test_a_broken_rule_is_found_with_its_shortest_run_of_three_processes(rule):
+    right_runs(rule, [complete_graph(3, 1)])
 
 
-def right_runs(slip: str, systems: list[Scenario]) -> int:
+def right_runs(rule: str, systems: list[Scenario]) -> int:
     """The number of runs found; every run that is said to break a check breaks it, in as many steps as is said."""
     found = 0
     for scenario in systems:
-        done = exploration(changed(scenario, slip, not_fifo=False), own_order=True, most_states=100_000)
+        done = exploration(changed(scenario, rule, not_fifo=False), own_order=True, most_states=100_000)
         for check, steps in done.shortest():
             execution = run(done.runs[check])
             failed = {v.check for verdicts in verdicts_of(execution).values() for v in verdicts if v.holds is False}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
 from sim.core.model import FROZEN, THAWED
-from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
@@ -32,11 +32,11 @@ def found(done: Exploration) -> tuple[set[str], set[str]]:
     return {f"{own.id} {own.processes} {own.channels}" for own in done.recorded}, {*done.found.worst}
 
 
-SLIPS_OF_SOME = thinned(SLIPS, 8, "every run of broken rules with freezes, beside those without")
+SOME_BROKEN_RULES = thinned(BROKEN_RULES, 8, "every run of broken rules with freezes, beside those without")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rules", [*ALGORITHMS, *SLIPS_OF_SOME])
+@pytest.mark.parametrize("rules", [*ALGORITHMS, *SOME_BROKEN_RULES])
 def test_the_same_snapshots_are_recorded_and_the_same_checks_fail(rules):
     for size, may, own_order in ((2, 0), TWICE, True), ((2, 1), ONCE, False), ((3, 0), ONCE, False):
         try:

@@ -9,8 +9,8 @@ import pytest
 
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS, ALL
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
-from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document import library
 from sim.document.scenario import Scenario
@@ -106,10 +106,10 @@ def test_without_interchangeable_processes_every_state_is_explored():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("slip", "not_fifo"), [("fifo", True), ("deaf_initiator", False), ("out_of_band", False)])
-def test_a_violation_is_replayed_as_a_run_of_the_scenario(slip, not_fifo):
+@pytest.mark.parametrize(("rule", "not_fifo"), [("fifo", True), ("deaf_initiator", False), ("out_of_band", False)])
+def test_a_violation_is_replayed_as_a_run_of_the_scenario(rule, not_fifo):
     """The run goes through states that were not explored, in names of its own."""
-    done = same(changed(complete_graph(3, 1), slip, not_fifo=not_fifo))
+    done = same(changed(complete_graph(3, 1), rule, not_fifo=not_fifo))
     assert done.runs
     for check, scenario in done.runs.items():
         execution = run(scenario)
@@ -152,10 +152,10 @@ def test_rules_that_tell_processes_apart_are_refused(register):
 
 
 @pytest.mark.slow
-@each("slip", lambda: [name for name in SLIPS if name != "fifo"])
-def test_a_broken_rule_is_explored_alike_or_refused(slip):
+@each("rule", lambda: [name for name in BROKEN_RULES if name != "fifo"])
+def test_a_broken_rule_is_explored_alike_or_refused(rule):
     try:
-        same(changed(complete_graph(3, 0), slip, not_fifo=False))
+        same(changed(complete_graph(3, 0), rule, not_fifo=False))
     except InputError as refused:
         assert "--symmetry" in str(refused)
 

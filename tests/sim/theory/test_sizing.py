@@ -21,18 +21,10 @@ from sim.explain.sizing import BOUND_ONLY, REFUTED, REPRODUCED, claims, in_bytes
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.run.stops import stops_of
-from sim.theory.sizing import (
-    CHOICES,
-    INPUTS,
-    TOPOLOGIES,
-    System,
-    costs,
-    documents_bound,
-    formulas,
-    law_of,
-    shape,
-    sizes,
-)
+from sim.theory.sizing import cost_model_of, costs, sizes, usual_estimate
+from sim.theory.sizing_formulas import formulas
+from sim.theory.sizing_inputs import CHOICES, INPUTS, TOPOLOGIES, System
+from sim.theory.topology_shape import shape
 from tests.cases import check_each, each
 from tests.sim.tools import rows_of
 from tests.tools import examples, thinned
@@ -54,7 +46,7 @@ LATE = {"message_delay": 0}  # only markers are late
     ],
 )
 def test_the_arithmetic_of_the_documents_is_reproduced(says: str, key: str, value: int) -> None:
-    found = documents_bound(System())[key]
+    found = usual_estimate(System())[key]
     assert (found, type(found)) == (value, int), says
 
 
@@ -64,7 +56,7 @@ def test_each_node_has_99_uni_directional_input_output_channels() -> None:
 
 def test_500_000_events_a_second_are_refuted() -> None:
     """“Under a peak workload of 500,000 events/second”: by the rates of the same lesson it is 9.9 times as much."""
-    assert float(documents_bound(System())["messages_per_node_per_second"]) / 500_000 == 9.9
+    assert float(usual_estimate(System())["messages_per_node_per_second"]) / 500_000 == 9.9
 
 
 def test_1_98_gb_are_right_for_the_initiator_and_for_no_other_node() -> None:
@@ -86,14 +78,14 @@ def test_198_gb_are_a_bound_reached_when_messages_are_as_late_as_markers() -> No
 @examples(30)
 def test_the_documents_total_is_never_too_small_while_messages_are_no_later_than_markers(n, rate, delay, part) -> None:
     system = System.read({"nodes": n, "rate": rate, "delay": delay, "message_delay": part * delay})
-    found, bound = sizes(system), documents_bound(system)["messages_per_channel"]
+    found, bound = sizes(system), usual_estimate(system)["messages_per_channel"]
     assert found is not None
     assert found.recorded <= (1 + 1e-9) * n * (n - 1) * bound
 
 
 def test_just_10_seconds_are_millions_of_events_and_49_5_million_by_the_rate_of_the_lesson() -> None:
     """“delays a Marker's arrival by just 10 seconds, the node will accumulate millions of buffered events”."""
-    bound = documents_bound(System.read({"delay": 10}))
+    bound = usual_estimate(System.read({"delay": 10}))
     assert (99 * bound["messages_per_channel"], bound["bytes_per_node"]) == (49_500_000, 9_900_000_000)
 
 
@@ -110,7 +102,7 @@ def test_an_incremental_checkpoint_stores_a_tenth_and_is_fetched_whole() -> None
     found = sizes(system)
     assert found is not None
     own = costs(system, found)
-    assert (own.checkpoint, own.whole, own.upload, own.download) == (10e9, 100e9, 10, 100)
+    assert (own.checkpoint, own.complete, own.upload, own.download) == (10e9, 100e9, 10, 100)
     assert (own.age, own.recovery) == (30 + 10, 5 + 100 + 40)
 
 
@@ -182,7 +174,7 @@ def sized(topology: str, nodes: int, **given: Any) -> System:
     return System.read({**wanted, **given})
 
 
-WITH_A_LAW = [name for name in ALGORITHMS if ALGORITHMS[name].law(Load(1, 1, 1))]
+WITH_A_MODEL = [name for name in ALGORITHMS if ALGORITHMS[name].cost_model(Load(1, 1, 1))]
 
 
 def mean(values: list[float]) -> float:
@@ -198,15 +190,15 @@ def test_each_process_records_when_the_law_says(topology: str, marker_delay: flo
     def check(algorithm: str) -> None:
         if algorithm == "aligned_barriers" and topology == "line":
             return
-        law = law_of(sized(topology, 4, algorithm=algorithm, delay=marker_delay))
-        assert law is not None
+        model = cost_model_of(sized(topology, 4, algorithm=algorithm, delay=marker_delay))
+        assert model is not None
         runs = [stream(topology, 4, seed, algorithm=algorithm, marker_delay=marker_delay) for seed in range(4)]
         kinds = [own for own in shape(topology, 4) for _ in range(own.number)]
         for number, own in enumerate(kinds, 1):
             times = [row.time - 12 for each in runs for row in rows_of(each, RECORD) if row.process == f"P{number}"]
-            assert mean(times) == pytest.approx(law.records_at(own.place), rel=0.05, abs=0.03)
+            assert mean(times) == pytest.approx(model.records_at(own.place), rel=0.05, abs=0.03)
 
-    check_each(WITH_A_LAW, check)
+    check_each(WITH_A_MODEL, check)
 
 
 RECORDING = product(["chandy_lamport", "unaligned_barriers", "lai_yang", "mattern"], ["complete", "line", "ring"])
@@ -218,15 +210,15 @@ RECORDING = product(["chandy_lamport", "unaligned_barriers", "lai_yang", "matter
 )
 def test_what_each_node_records_is_what_the_law_says(algorithm: str, topology: str) -> None:
     snapshots = [snapshots_of(stream(topology, 4, seed, algorithm=algorithm))[0] for seed in range(8)]
-    law = law_of(sized(topology, 4, algorithm=algorithm))
-    assert law is not None
+    model = cost_model_of(sized(topology, 4, algorithm=algorithm))
+    assert model is not None
     kinds = [own for own in shape(topology, 4) for _ in range(own.number)]
     for number, own in enumerate(kinds, 1):
         held = [
             sum(len(kept) for name, kept in each.channels.items() if name.endswith(f"->P{number}"))
             for each in snapshots
         ]
-        hops = [(law.records_at(place) - law.records_at(own.place), count) for place, count in own.incoming]
+        hops = [(model.records_at(place) - model.records_at(own.place), count) for place, count in own.incoming]
         predicted = 4 * sum(count * max(0.0, apart + 1.9) for apart, count in hops)
         assert mean([float(count) for count in held]) == pytest.approx(predicted, rel=0.1, abs=1)
 
@@ -283,7 +275,7 @@ def test_the_world_stands_still_as_long_as_the_law_says() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", WITH_A_LAW)
+@pytest.mark.parametrize("algorithm", WITH_A_MODEL)
 @pytest.mark.parametrize("topology", ["complete", "dag"])
 def test_a_snapshot_takes_as_long_as_the_law_says(algorithm: str, topology: str) -> None:
     try:
@@ -354,7 +346,7 @@ def test_a_bad_number_is_one_sentence(name: str, bad: str) -> None:
         ({"topology": "random"}, "--topology: expected one of complete, ring, line, star, dag"),
         ({"topology": "dag", "nodes": "401"}, "--nodes: in a dag no two channels are alike; use at most 400"),
         ({"algorithm": "magic"}, "--algorithm: expected one of chandy_lamport, "),
-        ({"sizes": "1"}, "--sizes: is nothing that is asked for; did you mean 'size'"),
+        ({"sizes": "1"}, "--sizes: is not an input of a sizing; did you mean 'size'"),
     ],
 )
 def test_what_cannot_be_sized_is_one_sentence(wanted: dict[str, str], told: str) -> None:
@@ -370,7 +362,7 @@ def test_barriers_that_start_at_sources_refuse_a_graph_without_one(topology: str
 
 
 def test_decimals_are_exact() -> None:
-    bound = documents_bound(System.read({"nodes": "3", "rate": "0.1", "delay": "30", "size": "0.7"}))
+    bound = usual_estimate(System.read({"nodes": "3", "rate": "0.1", "delay": "30", "size": "0.7"}))
     assert [bound[name] for name in ("messages_per_channel", "bytes_per_channel")] == [3, 2.1]
 
 
@@ -387,7 +379,7 @@ def test_every_system_has_lines_and_formulas_or_one_sentence(topology, algorithm
         assert "start at sources" in str(problem)
         return
     assert all(formula.source and formula.text for formula in formulas(system))
-    assert any("no closed form" in line for line in lines) == (law_of(system) is None)
+    assert any("no closed form" in line for line in lines) == (cost_model_of(system) is None)
     assert not any("nan" in line.split() or "inf" in line.split() for line in lines)
 
 

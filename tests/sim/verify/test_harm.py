@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.core.slip import SLIPS
+from sim.core.broken_rule import BROKEN_RULES
 from sim.document import library
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
@@ -17,9 +17,9 @@ def named(execution: Execution, messages: frozenset[int]) -> list[str]:
     return [f"{execution.flights[own].body} {execution.flights[own].channel.name}" for own in sorted(messages)]
 
 
-@each("slip", list(SLIPS))
-def test_every_check_that_fails_is_a_harm_and_no_other(slip: str) -> None:
-    _, execution = shown(SLIPS[slip])
+@each("rule", list(BROKEN_RULES))
+def test_every_check_that_fails_is_a_harm_and_no_other(rule: str) -> None:
+    _, execution = shown(BROKEN_RULES[rule])
     failing = [
         (own.id, verdict) for own in snapshots_of(execution) for verdict in verdicts_of(execution)[own.id]
         if verdict.holds is False
@@ -31,7 +31,7 @@ def test_every_check_that_fails_is_a_harm_and_no_other(slip: str) -> None:
 
 
 @each(
-    "slip, orphans, lost, extra",
+    "rule, orphans, lost, extra",
     [
         ("slips_in", ["50 S1->S2"], [], []),
         ("deaf_initiator", [], ["80 S2->S1"], []),
@@ -39,16 +39,16 @@ def test_every_check_that_fails_is_a_harm_and_no_other(slip: str) -> None:
         ("backwards", [], [], []),  # all are recorded, in a wrong order
     ],
 )
-def test_the_messages_that_speak_against_a_snapshot(slip, orphans, lost, extra) -> None:
-    _, execution = shown(SLIPS[slip])
+def test_the_messages_that_speak_against_a_snapshot(rule, orphans, lost, extra) -> None:
+    _, execution = shown(BROKEN_RULES[rule])
     (snapshot,) = snapshots_of(execution)
     assert [named(execution, own) for own in against(execution, snapshot)] == [orphans, lost, extra]
 
 
 def test_a_message_that_is_recorded_and_does_not_cross_the_cut_is_extra() -> None:
-    _, execution = shown(SLIPS["counts_processes"])
+    _, execution = shown(BROKEN_RULES["counts_processes"])
     assert not any(against(execution, own).extra for own in snapshots_of(execution))  # it never completes
-    _, execution = shown(SLIPS["two_markers"])
+    _, execution = shown(BROKEN_RULES["two_markers"])
     (only,) = harms(execution)
     flight = execution.flights[only.message or 0]
     assert (flight.is_marker, flight.channel.name, only.step) == (True, "P1->P2", only.snapshot.completed)

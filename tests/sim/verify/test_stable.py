@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.delays import DelayRule
 from sim.core.detector import DETECTORS
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.model import APP, Fire, Initiate, MessageReference, State
-from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.core.workload import WORKLOADS
 from sim.document import library
@@ -404,14 +404,14 @@ MORE = pytest.mark.long("stable properties in many runs with each broken rule")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 8), marks=MORE)])
-@each("slip", SLIPS)
+@each("rule", BROKEN_RULES)
 @each("name", BUSY)
-def test_a_snapshot_that_keeps_every_check_is_right_whatever_rule_is_broken(name: str, slip: str, seeds: range) -> None:
+def test_a_snapshot_that_keeps_every_check_is_right_whatever_rule_is_broken(name: str, rule: str, seeds: range) -> None:
     """And one that fails a check proves nothing, finds nothing, and ends a series of snapshots."""
     for seed in seeds:
         scenario = random_run(name, seed).scenario
-        not_fifo = tuple(channel.name for channel in scenario.channels) if slip == "fifo" else ()
-        execution = run(replace(scenario, breaks=(slip,), not_fifo=not_fifo))
+        not_fifo = tuple(channel.name for channel in scenario.channels) if rule == "fifo" else ()
+        execution = run(replace(scenario, breaks=(rule,), not_fifo=not_fifo))
         truth, own = truths(name, execution), of(execution, name)
         for answer in own.answers:
             if answer.proves and answer.finding.holds:
@@ -419,9 +419,9 @@ def test_a_snapshot_that_keeps_every_check_is_right_whatever_rule_is_broken(name
         assert own.found_by is None or own.found_by.proves
 
 
-@pytest.mark.parametrize("slip", ["out_of_band", "by_reference", "backwards", "fifo"])
-def test_snapshots_of_a_broken_run_are_repeated_only_while_they_prove_something(slip: str) -> None:
-    opened = apply_edit(run(library.load("phantom_deadlock")), {"do": "break", "rule": slip}, 0.0)
+@pytest.mark.parametrize("rule", ["out_of_band", "by_reference", "backwards", "fifo"])
+def test_snapshots_of_a_broken_run_are_repeated_only_while_they_prove_something(rule: str) -> None:
+    opened = apply_edit(run(library.load("phantom_deadlock")), {"do": "break", "rule": rule}, 0.0)
     edit = {"do": "watch", "property": "deadlocked", "process": "T", "every": 5, "at": 0.5}
     with pytest.raises(InputError, match="is not right, so nothing follows from it"):
         apply_edit(opened, edit, 0.0)

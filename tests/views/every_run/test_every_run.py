@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from diagrams.charts.state_graph import state_svg
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
-from sim.core.slip import SLIPS
 from sim.document import library
 from sim.edit.link import Shared
 from sim.explore.replay import by_hand
@@ -140,7 +140,7 @@ def test_the_edits_of_a_link_are_explored():
 
 def test_every_rule_that_is_registered_is_in_the_menu():
     for is_run, first in ((True, "as in the run"), (False, "Chandy-Lamport")):
-        assert all(rule_title(name, is_run=is_run) == f"Broken: {SLIPS[name].switch}" for name in SLIPS)
+        assert all(rule_title(name, is_run=is_run) == f"Broken: {BROKEN_RULES[name].switch}" for name in BROKEN_RULES)
         assert rule_title("", is_run=is_run) == first
     assert "hundred" not in subjects(BANKS, None)
     mine = Asked(Shared(toml='processes = ["A", "B"]\n', name="mine"))

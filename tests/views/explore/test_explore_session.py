@@ -479,16 +479,16 @@ def broken_rule(name: str, *, on: bool = True) -> dict[str, object]:
     return {"do": "break", "rule": name, "on": on}
 
 
-LAY_BARE = {"do": "lay_bare"}
+ASKS_FOR_COUNTEREXAMPLE = {"do": "lay_bare"}
 
 
 def test_the_smallest_edit_is_made_told_and_pointed_at_and_undo_takes_it_back(session):
     session.open(Shared(scenario="two_banks"))
     session.absorb([entry(1, broken_rule("slips_in"))])
     assert scene(session)["broken"]["harm"] == [] and session.data()["pointer"] is None
-    session.absorb([entry(2, LAY_BARE)])
+    session.absorb([entry(2, ASKS_FOR_COUNTEREXAMPLE)])
     told = session.data()
-    assert told["edits"] == ["broken: a message slips in before the marker", "S1 sends 50 to S2 at 36"]
+    assert told["edits"] == ["broken: a message goes out before the marker", "S1 sends 50 to S2 at 36"]
     assert told["notice"]["text"] == "Changed: S1 sends 50 to S2 at 36."
     harm = scene(session)["broken"]["harm"][0]
     assert told["pointer"] == {"seq": 2, "step": harm["step"], "message": harm["message"]}
@@ -506,33 +506,35 @@ def test_a_link_to_a_broken_run_breaks_the_rule_again(session):
 
 @pytest.mark.slow
 def test_where_no_single_edit_lays_a_rule_bare_the_run_stays_and_the_page_says_so(session):
-    session.absorb([entry(1, broken_rule("by_reference")), entry(2, LAY_BARE)])
+    session.absorb([entry(1, broken_rule("by_reference")), entry(2, ASKS_FOR_COUNTEREXAMPLE)])
     assert session.data()["edits"] == ["broken: the state is recorded by reference"]
     assert session.data()["notice"]["text"].startswith("No single change of this run was found")
 
 
-def test_what_a_run_shows_already_is_not_laid_bare_again(session):
+def test_no_counterexample_is_looked_for_if_the_run_is_one(session):
     session.open(Shared(scenario="star"))
-    session.absorb([entry(1, broken_rule("records_late")), entry(2, LAY_BARE)])
+    session.absorb([entry(1, broken_rule("records_late")), entry(2, ASKS_FOR_COUNTEREXAMPLE)])
     assert session.data()["edits"] == ["broken: the initiator records late"]
     assert session.data()["notice"]["text"].startswith("This run lays the broken rule bare already: a check fails")
 
 
 def test_an_edit_that_is_not_found_in_time_is_said_and_the_run_stays(session, monkeypatch):
     monkeypatch.setattr("views.explore.session.LOOKING_S", 0.0)
-    session.absorb([entry(1, broken_rule("by_reference")), entry(2, LAY_BARE), entry(3, broken_rule("one_flag"))])
+    session.absorb(
+        [entry(1, broken_rule("by_reference")), entry(2, ASKS_FOR_COUNTEREXAMPLE), entry(3, broken_rule("one_flag"))]
+    )
     assert session.data()["edits"] == [
         "broken: the state is recorded by reference",
         "broken: one flag for all snapshots",
     ]
-    session.absorb([entry(4, LAY_BARE)])
+    session.absorb([entry(4, ASKS_FOR_COUNTEREXAMPLE)])
     assert session.data()["notice"]["text"].startswith(
         "No change that lays the broken rule bare was found in 5 seconds"
     )
 
 
-def test_a_rule_that_is_kept_is_not_laid_bare(session):
-    session.absorb([entry(1, LAY_BARE)])
+def test_a_rule_that_is_kept_has_no_counterexample(session):
+    session.absorb([entry(1, ASKS_FOR_COUNTEREXAMPLE)])
     assert session.data()["undo"] == 0
 
 

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from pipeline.ensembles.cost_check import scaled
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
-from sim.theory.sizing import CHOICES, INPUTS, System, sizes
+from sim.theory.sizing import sizes
+from sim.theory.sizing_inputs import CHOICES, INPUTS, System
 from tests.cases import check_each
 from views.server.plain_words import sentence
 from views.sizing.form import TITLES

@@ -1,6 +1,6 @@
-"""Rules broken on purpose, one at a time: what a student learns from, and what every check has to catch.
+"""Rules broken on purpose, one at a time: students learn from them, and the checks have to catch every one.
 
-A slip is a switch of a scenario: its name stands in `breaks`. Most slips are a rule book of their own; one is a key of
+A broken rule is a switch of a scenario: its name stands in `breaks`. Most are a rule book of their own; one is a key of
 the scenario, `not_fifo`. They have a registry of their own, so no list of algorithms shows them.
 """
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from sim.core.registry import Registry
 
-FIFO = "fifo"  # the slip that is a key of the scenario
+FIFO = "fifo"  # the broken rule that is a key of the scenario
 
 
-class Slip:
-    """One broken rule. A slip that is a rule book is a `SnapshotAlgorithm` as well, and runs instead of `of`."""
+class BrokenRule:
+    """One broken rule. If it is a rule book, it is a `SnapshotAlgorithm` as well, and runs instead of `of`."""
 
     name = ""
     switch = ""  # what goes wrong, in a few words: the text of its switch
     breaks = ""  # the assumption or the sentence that it breaks
     said_in = ""  # where that is said
     of = "chandy_lamport"  # the algorithm whose rule it breaks; "" means every one that needs that rule
-    shown_by = ""  # a bundled scenario that lays it bare, at once or after one edit
+    shown_by = ""  # a bundled scenario in which a check fails, at once or after one edit
     overtakes = False  # whether it lets one message overtake another on its channel
     needs_snapshots = False  # whether it does no harm before a second snapshot begins
     order = 100  # its place in the list of switches
@@ -32,4 +32,4 @@ class Slip:
         return {}
 
 
-SLIPS: Registry[type[Slip]] = Registry("sim.algorithms.broken", Slip)
+BROKEN_RULES: Registry[type[BrokenRule]] = Registry("sim.algorithms.broken", BrokenRule)

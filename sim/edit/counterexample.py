@@ -1,4 +1,4 @@
-"""The smallest edit that lays a broken rule bare: with it a check fails, and none would if the rule were kept."""
+"""The smallest counterexample to a broken rule: an edit with which a check fails, and none if the rule were kept."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from sim.core import deadline
+from sim.core.broken_rule import BROKEN_RULES, FIFO, BrokenRule
 from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL
-from sim.core.slip import FIFO, SLIPS, Slip
 from sim.document.scenario import Scenario
 from sim.edit.edits import Edit, apply_edit
 from sim.run.execution import Execution
@@ -25,17 +25,17 @@ Gap = tuple[float, float]  # two times, and no step in between
 Costly = tuple[float, Edit]  # what an edit changes, in time units
 
 
-class LaidBare(NamedTuple):
+class Counterexample(NamedTuple):
     """An edit, and the run with it, in which a check fails."""
 
     edit: Edit
     execution: Execution
 
 
-def slip_of(scenario: Scenario) -> type[Slip] | None:
+def broken_rule_of(scenario: Scenario) -> type[BrokenRule] | None:
     """The rule that a run breaks on purpose; of two the one that is a rule book."""
     broken = sorted((name for name in scenario.breaks), key=lambda name: name == FIFO)
-    return SLIPS[broken[0]] if broken else None
+    return BROKEN_RULES[broken[0]] if broken else None
 
 
 def harm(execution: Execution) -> list[tuple[str, str]]:
@@ -48,23 +48,23 @@ def harm(execution: Execution) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def smallest_edit(execution: Execution) -> LaidBare | None:
-    """The smallest single edit found that lays the broken rule of a run bare (None: none was found).
+def smallest_counterexample(execution: Execution) -> Counterexample | None:
+    """The smallest single edit found with which a check fails because of the run's broken rule (None: none was found).
 
-    There is none where a check fails already. A message that comes earlier or later changes as much as the time units
-    that lie between; a message more is taken for a quarter of the run's length, another snapshot for half of it. A slip
-    that only another snapshot can lay bare is tried with these alone.
+    There is none if a check fails already. Delaying or hastening a message costs the time units in between. One more
+    message costs a quarter of the run's length, one more snapshot half of it. A broken rule that does no harm before
+    a second snapshot is tried with snapshots alone.
     """
-    slip = slip_of(execution.scenario)
-    if slip is None or execution.steps > MOST_STEPS_OF_A_RUN or harm(execution):
+    rule = broken_rule_of(execution.scenario)
+    if rule is None or execution.steps > MOST_STEPS_OF_A_RUN or harm(execution):
         return None
     most = MOST_STEPS_TRIED // max(1, execution.steps)
-    for edit in islice(_candidates(execution, slip), most):
+    for edit in islice(_candidates(execution, rule), most):
         deadline.check()
         try:
             broken = apply_edit(execution, edit, 0.0)
             if harm(broken) and not harm(_kept(execution, edit)):
-                return LaidBare(edit, broken)
+                return Counterexample(edit, broken)
         except InputError:
             continue
     return None
@@ -78,13 +78,13 @@ def _kept(execution: Execution, edit: Edit) -> Execution:
     return kept if edit.get("message", {}).get("kind") == CONTROL else apply_edit(kept, edit, 0.0)
 
 
-def _candidates(execution: Execution, slip: type[Slip]) -> Iterator[Edit]:
+def _candidates(execution: Execution, rule: type[BrokenRule]) -> Iterator[Edit]:
     """The edits worth a try, the smallest first."""
     if not execution.scenario.scheduler.has_time:
         return
     gaps = _gaps(execution)
     found = list(_snapshots(execution, gaps))
-    if not slip.needs_snapshots:
+    if not rule.needs_snapshots:
         found = [*_delays(execution, gaps), *_sends(execution, gaps), *found]
     for _, edit in sorted(found, key=lambda own: own[0]):
         yield edit

@@ -1,17 +1,17 @@
-"""Breaking a rule by an edit, and the smallest edit that lays it bare."""
+"""Breaking a rule by an edit, and the smallest counterexample to it."""
 
 from __future__ import annotations
 
 import pytest
 
+from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError
 from sim.core.model import MessageReference
-from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.writing import dumps
+from sim.edit.counterexample import _candidates, harm, smallest_counterexample
 from sim.edit.edits import Edit, apply_edit
-from sim.edit.lay_bare import _candidates, harm, smallest_edit
 from sim.edit.words import describe_edit
 from sim.run.execution import Execution, run
 from sim.run.references import references
@@ -19,43 +19,43 @@ from tests.cases import each
 from tests.sim.tools import failing
 
 
-def broken(scenario: str, slip: str) -> Execution:
-    return apply_edit(run(library.load(scenario)), {"do": "break", "rule": slip}, 0.0)
+def broken(scenario: str, rule: str) -> Execution:
+    return apply_edit(run(library.load(scenario)), {"do": "break", "rule": rule}, 0.0)
 
 
 @pytest.mark.slow
-@each("slip", list(SLIPS))
-def test_its_scenario_lays_every_slip_bare_after_one_edit_at_most(slip: str) -> None:
-    """The same edits harm nothing where the rule is kept: the slip is to blame."""
-    execution = broken(SLIPS[slip].shown_by, slip)
+@each("rule", list(BROKEN_RULES))
+def test_its_scenario_shows_every_broken_rule_after_one_edit_at_most(rule: str) -> None:
+    """The same edits harm nothing where the rule is kept: the rule is to blame."""
+    execution = broken(BROKEN_RULES[rule].shown_by, rule)
     if harm(execution):
         return
-    found = smallest_edit(execution)
+    found = smallest_counterexample(execution)
     assert found is not None and failing(found.execution)
     if found.edit.get("message", {}).get("kind") != "control":
-        kept = apply_edit(found.execution, {"do": "break", "rule": slip, "on": False}, 0.0)
+        kept = apply_edit(found.execution, {"do": "break", "rule": rule, "on": False}, 0.0)
         assert not failing(kept)
 
 
-@each("slip", list(SLIPS))
-def test_a_slip_is_switched_on_and_off(slip: str) -> None:
+@each("rule", list(BROKEN_RULES))
+def test_a_broken_rule_is_switched_on_and_off(rule: str) -> None:
     opened = run(library.load("two_banks"))
-    on = apply_edit(opened, {"do": "break", "rule": slip}, 0.0)
-    assert slip in on.scenario.breaks
-    assert describe_edit(opened, {"do": "break", "rule": slip}).startswith("broken: ")
-    off = apply_edit(on, {"do": "break", "rule": slip, "on": False}, 0.0)
+    on = apply_edit(opened, {"do": "break", "rule": rule}, 0.0)
+    assert rule in on.scenario.breaks
+    assert describe_edit(opened, {"do": "break", "rule": rule}).startswith("broken: ")
+    off = apply_edit(on, {"do": "break", "rule": rule, "on": False}, 0.0)
     assert (off.scenario.breaks, off.scenario.not_fifo, off.scenario.algorithm_parameters) == ((), (), {})
     assert off.events == opened.events
 
 
-@each("slip", list(SLIPS))
-def test_a_broken_run_is_saved_and_read_again(slip: str) -> None:
-    execution = broken("two_banks", slip)
+@each("rule", list(BROKEN_RULES))
+def test_a_broken_run_is_saved_and_read_again(rule: str) -> None:
+    execution = broken("two_banks", rule)
     again = run(parse_toml(dumps(execution.scenario), "two_banks"))
     assert again.events == execution.events
 
 
-def test_one_slip_replaces_another() -> None:
+def test_one_broken_rule_replaces_another() -> None:
     second = apply_edit(broken("two_banks", "slips_in"), {"do": "break", "rule": "one_flag"}, 0.0)
     assert second.scenario.breaks == ("one_flag",) and not second.scenario.algorithm_parameters
 
@@ -71,7 +71,7 @@ def test_another_algorithm_breaks_nothing() -> None:
 
 
 def test_no_edit_is_offered_where_no_rule_is_broken() -> None:
-    assert smallest_edit(run(library.load("lecture"))) is None
+    assert smallest_counterexample(run(library.load("lecture"))) is None
 
 
 def test_a_rule_of_another_algorithm_is_refused() -> None:
@@ -87,11 +87,11 @@ def test_an_unknown_rule_is_refused() -> None:
 def test_the_smallest_edits_of_the_lecture_example_and_of_two_banks() -> None:
     """A marker that overtakes the 50 by as little as possible; a transfer between the recording and the marker."""
     found = {}
-    for slip in ("fifo", "slips_in", "records_late"):
-        execution = broken("two_banks", slip)
-        laid = smallest_edit(execution)
-        assert laid is not None
-        found[slip] = describe_edit(execution, laid.edit), harm(laid.execution)[0][1]
+    for rule in ("fifo", "slips_in", "records_late"):
+        execution = broken("two_banks", rule)
+        counterexample = smallest_counterexample(execution)
+        assert counterexample is not None
+        found[rule] = describe_edit(execution, counterexample.edit), harm(counterexample.execution)[0][1]
     assert found == {
         "fifo": ("delay the marker of audit on C12: 40 time units", "C12 recorded [], but [50] crosses the cut"),
         "slips_in": (
@@ -102,24 +102,24 @@ def test_the_smallest_edits_of_the_lecture_example_and_of_two_banks() -> None:
     }
 
 
-@pytest.mark.parametrize("slip", ["records_late", "slips_in"])
-def test_no_edit_is_offered_where_a_check_fails_already(slip: str) -> None:
-    execution = broken("star", slip)
-    assert harm(execution) and smallest_edit(execution) is None
+@pytest.mark.parametrize("rule", ["records_late", "slips_in"])
+def test_no_edit_is_offered_where_a_check_fails_already(rule: str) -> None:
+    execution = broken("star", rule)
+    assert harm(execution) and smallest_counterexample(execution) is None
 
 
-@pytest.mark.parametrize("slip", ["one_flag", "freezes"])
-def test_a_slip_that_needs_a_second_snapshot_gets_one_at_once(slip: str) -> None:
-    execution = broken("star", slip)
-    found = smallest_edit(execution)
-    assert SLIPS[slip].needs_snapshots and found is not None
+@pytest.mark.parametrize("rule", ["one_flag", "freezes"])
+def test_a_broken_rule_that_needs_a_second_snapshot_gets_one_at_once(rule: str) -> None:
+    execution = broken("star", rule)
+    found = smallest_counterexample(execution)
+    assert BROKEN_RULES[rule].needs_snapshots and found is not None
     assert describe_edit(execution, found.edit) == "Hub starts a snapshot at 11"
 
 
 def test_a_message_more_is_smaller_than_a_long_delay_and_a_snapshot_larger_than_either() -> None:
     execution = broken("lecture", "fifo")
     length = execution.times[-1]
-    edits = list(_candidates(execution, SLIPS["fifo"]))
+    edits = list(_candidates(execution, BROKEN_RULES["fifo"]))
     flights = dict(zip(references(execution), execution.flights, strict=True))
 
     def change(edit: Edit) -> float:
@@ -137,7 +137,7 @@ def test_delays_that_are_tried_are_round_and_move_the_message_past_another_event
     """The times of this run have many digits."""
     execution = broken("star", "backwards")
     flights = dict(zip(references(execution), execution.flights, strict=True))
-    delays = [edit for edit in _candidates(execution, SLIPS["backwards"]) if edit["do"] == "delay"]
+    delays = [edit for edit in _candidates(execution, BROKEN_RULES["backwards"]) if edit["do"] == "delay"]
     assert sum(edit["delay"] == round(edit["delay"], 1) for edit in delays) > 0.9 * len(delays)
     for edit in delays:
         flight = flights[MessageReference(**edit["message"])]
