@@ -27,7 +27,7 @@ from sim.core.errors import InputError
 from sim.core.model import Event
 from sim.run.execution import run
 from tests.cluster.running import said
-from tests.reference.live_books import live_books
+from tests.reference.live_audit import live_books
 from tests.tools import QUICK_JAVA
 from tests.waiting import apart
 

@@ -30,7 +30,7 @@ from tests.cluster.matrix.moments import HELD, brought_about
 from tests.cluster.matrix.proxy import Proxy
 from tests.cluster.matrix.stage import NAMES, SNAPSHOTS, Stage
 from tests.pipeline.s3 import BUCKET
-from tests.reference.live_books import live_books
+from tests.reference.live_audit import live_books
 from tests.waiting import budget_s, until
 
 MOST = 10  # problems of the books that are told; one mistake makes many

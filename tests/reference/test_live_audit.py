@@ -22,9 +22,9 @@ from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
 from tests.cluster.live import all_running, bank, live, started, taken
-from tests.reference import live_books as live_books_module
+from tests.reference import live_audit as live_audit_module
 from tests.reference import live_lines
-from tests.reference.live_books import live_books
+from tests.reference.live_audit import live_books
 from tests.waiting import carried_out, comes
 
 pytestmark = pytest.mark.slow
@@ -191,7 +191,7 @@ def test_a_mistake_is_found(right: Path, tmp_path: Path, forge: Callable[[Logs],
 
 def test_the_reader_imports_nothing_of_what_it_judges() -> None:
     names = set()
-    for module in (live_books_module, live_lines):
+    for module in (live_audit_module, live_lines):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
             names |= {own.name for own in node.names} if isinstance(node, ast.Import) else set()
