@@ -349,7 +349,7 @@ class Supervisor:
 
     async def trigger(self, wish: Wish) -> Snapshot:
         """Ask for a snapshot."""
-        root = self.store.vault.root_of(wish.root_uri) if wish.root_uri is not None else self.store.first_root
+        root = self.store.checkpoints.root_of(wish.root_uri) if wish.root_uri is not None else self.store.first_root
         kind = wish.type or (INCREMENTAL if self.store.is_incremental else FULL)
         if kind not in SNAPSHOT_TYPES:
             raise Problem(422, f"snapshot_type: {kind!r} is none of {', '.join(SNAPSHOT_TYPES)}")
