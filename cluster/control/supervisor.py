@@ -84,7 +84,7 @@ class Supervisor:
         self.books = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
         members = self.members
         self.services: Services = Services(
-            site, members.token, members.incarnation, store, self.books.on_done, members.awake
+            site, members.token, members.incarnation, store, self.books.on_done, members.running_clock
         )
         self.services.receiver.is_over, self.services.is_fenced = members.is_over, self._is_fenced
         store.time_to_live = self.services.time_to_live
@@ -242,19 +242,19 @@ class Supervisor:
 
         Returns whether it has said it before its process has ended.
         """
-        process, awake = member.process, self.members.awake
+        process, clock = member.process, self.members.running_clock
 
         async def hear() -> None:
             while not fits(await self.members.hear(member, what, None)):
                 pass
 
-        hearing, began = asyncio.ensure_future(hear()), awake.now
+        hearing, began = asyncio.ensure_future(hear()), clock.now
         try:
             while process is not None and member.process is process and not hearing.done():
                 await asyncio.wait([hearing], timeout=WATCH_GAP)
-                if awake.now - max(began, member.heard) > self.system.silence:
+                if clock.now - max(began, member.heard) > self.system.silence:
                     self._fence(member, "says nothing")
-                    began = awake.now
+                    began = clock.now
             return hearing.done()
         finally:
             hearing.cancel()
@@ -505,7 +505,7 @@ class Supervisor:
     def _shown(self, member: Member) -> NodeStatus:
         """How a node is now."""
         self.services.wakes()
-        return member.shown(self.members.awake.now)
+        return member.shown(self.members.running_clock.now)
 
     def nodes(self) -> Sequence[Node]:
         """All nodes."""

@@ -399,7 +399,7 @@ class Receiver:
                 source.close()
 
 
-class Weather:
+class LinkConditions:
     """What somebody injects into the channels that come to a node: partition, delays and losses."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """What a cluster of real processes writes down of cuts is what the reference says, where any features meet.
 
 A system that is drawn runs in processes of the operating system. Its logs become an event table, books, cuts for an
-audit, a stretch for the page, and a scenario that tells the run again; its store holds what was recorded.
+audit, a stretch for the page, and a scenario that replays the run; its store holds what was recorded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cluster.node.system import live as as_live
 from cluster.replay.audit import books
 from cluster.replay.event_table import cut_columns
 from cluster.replay.following import Follower
-from cluster.replay.scenario import NotToldAgain, table
+from cluster.replay.scenario import NotReplayable, table
 from cluster.replay.segment import stretch
 from cluster.store.registry import Registry
 from sim.core.errors import InputError
@@ -120,10 +120,10 @@ def ran(scenarios: list[Scenario], folder: Path) -> list[Ran]:
 def problems(own: Ran) -> Iterator[str]:
     """What the cluster says of cuts that the reference does not say."""
     scenario = own.scenario
-    with suppress(NotToldAgain):  # processes have joined or left
+    with suppress(NotReplayable):  # processes have joined or left
         execution = told_again(own.logs)
         scenario = execution.scenario
-        yield from (f"told again, {problem}" for problem in differences(execution))
+        yield from (f"replayed, {problem}" for problem in differences(execution))
     judged = judged_in(own.table, scenario)
     yield from of_table(own.table, scenario)
     yield from _stored(own, judged)

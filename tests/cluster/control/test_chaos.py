@@ -20,7 +20,7 @@ from cluster.control.startup import Wanted, of_nodes
 from cluster.model import FAULT_KINDS
 from cluster.node.system import TRANSPORTS
 from cluster.replay.audit import Books, ChannelBooks, SnapshotBooks
-from cluster.replay.scenario import retold, table
+from cluster.replay.scenario import replayed, table
 from pipeline.__main__ import main as pipeline
 from pipeline.spark import session as spark_session
 from sim.core.errors import InputError
@@ -133,7 +133,7 @@ def test_of_ten_seconds_much_is_in_the_books_and_the_simulation_comes_to_the_sam
     assert report.faults["kill"] >= 1
     assert report.books.recorded >= 1
     assert report.books.total("put_back") >= 1
-    assert rows_of(run(retold(report.logs)).table) == rows_of(table(report.logs))
+    assert rows_of(run(replayed(report.logs)).table) == rows_of(table(report.logs))
 
 
 @pytest.fixture(scope="session")

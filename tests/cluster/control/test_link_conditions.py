@@ -17,7 +17,7 @@ from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Problem
 from cluster.node.event_log import Entry, EventLog, severed_in
 from cluster.node.system import System, live
-from cluster.replay.scenario import retold, table
+from cluster.replay.scenario import replayed, table
 from cluster.store.checkpoints import CheckpointStore
 from sim.core.model import LocalSnapshot
 from sim.run.execution import run
@@ -71,7 +71,7 @@ def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) 
 
     logs = while_running(tmp_path, act)
     bare = [row._replace(time=0.0, row=0, step=0) for row in table(logs)]
-    assert [row._replace(time=0.0, row=0, step=0) for row in run(retold(logs)).table] == bare
+    assert [row._replace(time=0.0, row=0, step=0) for row in run(replayed(logs)).table] == bare
 
 
 @pytest.mark.slow
