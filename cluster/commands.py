@@ -417,7 +417,7 @@ def _inversions(arguments: argparse.Namespace) -> int:
 
 
 def _add_chaos(commands: _Commands) -> None:
-    about = "run a cluster under faults at random while snapshots are taken, and check its books"
+    about = "run a cluster under faults at random while snapshots are taken, and audit the run"
     parser = _command(commands, "chaos", about, _chaos)
     system_options(parser)
     parser.set_defaults(seed=0, delay="5ms..30ms")

@@ -19,7 +19,7 @@ from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status, Wish
 from cluster.node.system import GRPC, TCP
 from cluster.node.system import live as as_live
-from cluster.replay.audit import books
+from cluster.replay.audit import audit
 from cluster.replay.scenario import NotReplayable, replayed
 from cluster.store.registry import Registry
 from sim.core.algorithm import ALGORITHMS
@@ -206,7 +206,7 @@ def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(transp
     wanted = Wanted(bank(4), tmp_path / "cluster", delay=(0.005, 0.03), allows_faults=True, transport=transport)
     execution = told_again(live(wanted, act))
     assert [money(own) for own in snapshots_of(execution) if own.status == "complete"] == [400] * 3
-    own = books(execution.table, execution.scenario)
+    own = audit(execution.table, execution.scenario)
     assert (own.recoveries, [problem for problem in own.wrong if "left in the channel" not in problem]) == (2, [])
 
 
