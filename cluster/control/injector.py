@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cluster.control.members import Member, Members
 from cluster.model import FAULT_KINDS, Fault, Problem
-from cluster.node.links import LinkConditions
+from cluster.node.link_conditions import LinkConditions
 from cluster.node.system import System
 from sim.core.model import Channel
 

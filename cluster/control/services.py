@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Protocol
 from cluster.model import Problem
 from cluster.node.clock import RunningClock
 from cluster.node.event_log import RECOVER, last_entry, lived_since
-from cluster.node.links import Address, Link, Receiver
+from cluster.node.links import Address, Link
+from cluster.node.receiver import Receiver
 from cluster.node.site import Done, Site, Wake
 from sim.core.effects import Out
 from sim.core.faults import fence_off

@@ -22,7 +22,9 @@ from typing import Any
 from cluster.node.clock import RunningClock
 from cluster.node.event_log import FREEZE, THAW, EventLog, last_entry, read_log, severed_in
 from cluster.node.lanes import Lane
-from cluster.node.links import Address, Link, LinkConditions, Receiver
+from cluster.node.link_conditions import LinkConditions
+from cluster.node.links import Address, Link
+from cluster.node.receiver import Receiver
 from cluster.node.site import Site, Wake
 from cluster.node.system import System
 from cluster.stderr import warn
