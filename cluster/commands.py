@@ -17,7 +17,7 @@ from cluster.control.startup import PORT, QUEUE, Wanted, delays, of_nodes, secon
 from cluster.model import FAULT_KINDS, SNAPSHOT_TYPES, Status
 from cluster.node.system import TCP, TRANSPORTS, Patience
 from cluster.replay.event_table import write_table
-from cluster.replay.scenario import check, retold
+from cluster.replay.scenario import check, replayed
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError, nearest
 from sim.core.workload import WORKLOADS
@@ -378,9 +378,9 @@ def _replay(arguments: argparse.Namespace) -> int:
     logs = _logs_of(arguments.folder)
     try:
         if arguments.scenario is not None:
-            scenario = retold(logs)
+            scenario = replayed(logs)
             arguments.scenario.write_text(dumps(scenario), "utf-8")
-            print(f"{check(logs, scenario):,} rows: told again, the simulation comes to the same")
+            print(f"{check(logs, scenario):,} rows: replayed, the simulation comes to the same")
         if arguments.table is not None:
             write_table(logs, arguments.table)
     except OSError as problem:
@@ -417,7 +417,7 @@ def _inversions(arguments: argparse.Namespace) -> int:
 
 
 def _add_chaos(commands: _Commands) -> None:
-    about = "run a cluster under faults at random while snapshots are taken, and check its books"
+    about = "run a cluster under faults at random while snapshots are taken, and audit the run"
     parser = _command(commands, "chaos", about, _chaos)
     system_options(parser)
     parser.set_defaults(seed=0, delay="5ms..30ms")

@@ -1,7 +1,7 @@
-"""A cluster under faults at random, and its books: kills, partitions, delays and losses, while snapshots are taken.
+"""A cluster under random faults (kills, partitions, delays, losses) during snapshots, and the audit of its run.
 
 The faults are drawn from a seed: their kinds, their targets and the gaps between them. When the time is over, all of
-them are undone, the nodes begin nothing more, and what is on its way arrives. Then the books have to be exact.
+them are undone, the nodes begin nothing more, and what is on its way arrives. Then the audit must find no problem.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cluster.control.startup import Wanted, prepared
 from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Problem, Snapshot, Status, Wish
 from cluster.node.system import live
-from cluster.replay.audit import Books, books
+from cluster.replay.audit import Audit, audit
 from cluster.replay.event_table import write_table
 from cluster.replay.scenario import table
 from sim.core.errors import InputError
@@ -60,13 +60,13 @@ class Report:
     snapshots: dict[str, int]
     is_drained: bool
     still_there: tuple[int, ...]
-    books: Books
+    audit: Audit
     logs: Path
 
     @property
     def wrong(self) -> list[str]:
         """What is wrong, a sentence each (empty: nothing)."""
-        found = self.books.wrong
+        found = self.audit.wrong
         if not self.is_drained:
             found.append(f"messages were still on their way {CALM:g} s after the end")
         if self.still_there:
@@ -75,7 +75,7 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
-        own = self.books
+        own = self.audit
         counts = ("sent", "received", "put_back", "lost", "duplicated", "out_of_order", "unfounded", "left")
         return {
             "faults": self.faults, "recoveries": list(self.recoveries), "snapshots": self.snapshots,
@@ -85,7 +85,7 @@ class Report:
 
     def lines(self) -> Iterator[str]:
         """In words, a line each."""
-        own = self.books
+        own = self.audit
         yield f"faults: {_counted(self.faults)}"
         times = ", ".join(f"{took:.2f} s" for took in self.recoveries)
         yield f"recoveries: {len(self.recoveries)}" + (f", which took {times}" if times else "")
@@ -98,7 +98,7 @@ class Report:
         yield from (f"wrong: {problem}" for problem in self.wrong)
         if not self.wrong:
             complete = own.statuses.get(COMPLETE, 0)
-            yield f"the books are exact, at the end and at each of {complete} snapshots"
+            yield f"the audit holds, at the end and at each of {complete} snapshots"
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -162,7 +162,7 @@ def chaos(
         write_table(logs, wanted.folder)
         return Report(
             dict(run.faults), tuple(run.recoveries), run.snapshots, run.is_drained, run.still_there(),
-            books(events, scenario), logs,
+            audit(events, scenario), logs,
         )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cluster.control.members import Member, Members
 from cluster.model import FAULT_KINDS, Fault, Problem
-from cluster.node.links import Weather
+from cluster.node.link_conditions import LinkConditions
 from cluster.node.system import System
 from sim.core.model import Channel
 
@@ -21,7 +21,7 @@ class Injector:
 
     def __init__(self, system: System, members: Members) -> None:
         self._system, self._members = system, members
-        self._weather = Weather()
+        self._conditions = LinkConditions()
 
     def inject(self, fault: Fault) -> None:
         """Do something bad to nodes or channels. Raises Problem."""
@@ -39,16 +39,16 @@ class Injector:
                 raise Problem(422, "low_ms and high_ms: from 0, and the second not below the first")
             self.delay(channels, fault.low / 1000, fault.high / 1000)
             return
-        weather, told = self._weather, {}
+        conditions, told = self._conditions, {}
         if fault.kind == "lose":
             if not 0 <= fault.share < 1:
                 raise Problem(422, "share: a number from 0, below 1")
             told["share"] = fault.share
-            weather.shares.update((channel.number, fault.share) for channel in channels)
+            conditions.shares.update((channel.number, fault.share) for channel in channels)
         elif fault.kind == "sever":
-            weather.severed |= frozenset(channels)
+            conditions.severed |= frozenset(channels)
         else:
-            weather.severed -= frozenset(channels)
+            conditions.severed -= frozenset(channels)
         for number, own in self._by_target(channels).items():
             self._members[number].tell(self._system, fault.kind, {"channels": own, **told})
 
@@ -70,26 +70,26 @@ class Injector:
 
     def delay(self, channels: Sequence[Channel], low: float, high: float) -> None:
         """What comes on channels is delivered `low` to `high` seconds later."""
-        self._weather.delays.update((channel.number, (low, high)) for channel in channels)
+        self._conditions.delays.update((channel.number, (low, high)) for channel in channels)
         for number, own in self._by_target(channels).items():
             self._members[number].tell(self._system, "delay", {"channels": own, "low": low, "high": high})
 
     @property
     def longest_way(self) -> float:
         """Seconds that a message may take on the slowest channel, by what is injected, or else by the scenario."""
-        delays, own = self._weather.delays, self._system.longest_way
+        delays, own = self._conditions.delays, self._system.longest_way
         return max((delays.get(channel.number, (0.0, own))[1] for channel in self._system.engine.channels), default=own)
 
     def tell(self, member: Member) -> None:
         """Tell a node that has started what has been injected into the channels to it."""
-        weather = self._weather
+        conditions = self._conditions
         for channel in self._system.engine.channels:
             if channel.target != member.number:
                 continue
             own = {"channels": [channel.number]}
-            member.tell(self._system, "sever" if channel in weather.severed else "mend", own)
-            if channel.number in weather.delays:
-                low, high = weather.delays[channel.number]
+            member.tell(self._system, "sever" if channel in conditions.severed else "mend", own)
+            if channel.number in conditions.delays:
+                low, high = conditions.delays[channel.number]
                 member.tell(self._system, "delay", {**own, "low": low, "high": high})
-            if channel.number in weather.shares:
-                member.tell(self._system, "lose", {**own, "share": weather.shares[channel.number]})
+            if channel.number in conditions.shares:
+                member.tell(self._system, "lose", {**own, "share": conditions.shares[channel.number]})

@@ -15,7 +15,7 @@ from typing import Any
 
 from cluster.control.services import Services
 from cluster.model import NodeStatus, Problem
-from cluster.node.clock import Awake
+from cluster.node.clock import RunningClock
 from cluster.node.links import Address
 from cluster.node.system import System
 from cluster.wire.frames import CONTROLLER, DO, SAY, Accept, BadFrame, Connection, Door, Listener
@@ -74,7 +74,7 @@ class Members:
         self.port = 0
         self._all = [Member(number, name) for number, name in enumerate(system.processes)]
         self._door = Door(self.token)
-        self.awake = Awake(QUIET / 2)
+        self.running_clock = RunningClock(QUIET / 2)
         self._listener: Listener | None = None
 
     def __iter__(self) -> Iterator[Member]:
@@ -161,14 +161,14 @@ class Members:
             member = self[number]
             if self.is_over(number, incarnation):
                 raise BadFrame(f"this incarnation of {member.name} is over: it was taken for gone, or has begun anew")
-            member.connection, member.pid, member.heard = connection, about["pid"], self.awake.now
+            member.connection, member.pid, member.heard = connection, about["pid"], self.running_clock.now
             member.address = Address("127.0.0.1", about["port"], incarnation)
             member.said.put_nowait(("hello", {}))
             while True:
                 frame = await connection.read()
                 if frame[0] != SAY:
                     raise BadFrame(f"a node says {frame[0]!r}")
-                member.heard = self.awake.now
+                member.heard = self.running_clock.now
                 if frame[1] == "report":
                     member.report = frame[2]
                 else:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from cluster.model import Epoch, Snapshot, Status, Unavailable
 from cluster.store.chains import needed_by
-from cluster.store.checkpoints import Damaged, Found, Vault
+from cluster.store.checkpoints import CheckpointStore, Damaged, Found
 from cluster.store.manifest import LEASE, Manifest, PartEntry
 from cluster.store.registry import Registry
 from sim.core.errors import InputError
@@ -17,15 +17,15 @@ from sim.core.errors import InputError
 ENDED = "the cluster ended while it was under way"
 
 
-def reconcile(registry: Registry, vault: Vault) -> list[str]:
+def reconcile(registry: Registry, checkpoints: CheckpointStore) -> list[str]:
     """Mends what a crash has left. Returns one sentence for each mend: none if nothing was to be mended.
 
-    Nobody else may use the registry or the vault meanwhile. After it every snapshot that is kept can be restored, every
-    other one has ended, and nothing is stored that no kept snapshot needs. Raises InputError, before anything is
-    changed, if a storage root is not there, or is not the one under which a snapshot was stored.
+    No other controller may use the registry or the checkpoint store meanwhile. After it every snapshot that is kept can
+    be restored, every other one has ended, and nothing is stored that no kept snapshot needs. Raises InputError, before
+    anything is changed, if a storage root is not there, or is not the one under which a snapshot was stored.
     """
     try:
-        work = _Reconciliation(registry, vault)
+        work = _Reconciliation(registry, checkpoints)
         work.check_roots()
         work.take_in()
         work.end()
@@ -40,11 +40,11 @@ def reconcile(registry: Registry, vault: Vault) -> list[str]:
 class _Reconciliation:
     """One pass, and what it knows of the storage. Its methods are called in their order here."""
 
-    def __init__(self, registry: Registry, vault: Vault) -> None:
+    def __init__(self, registry: Registry, checkpoints: CheckpointStore) -> None:
         self.mends: list[str] = []
         self._registry = registry
-        self._vault = vault
-        self._found: dict[str, Found] = {root: vault.found(root) for root in vault.roots}
+        self._checkpoints = checkpoints
+        self._found: dict[str, Found] = {root: checkpoints.found(root) for root in checkpoints.roots}
         self._root_of = {id: root for root, found in self._found.items() for id in found.snapshots}
         self._manifests: dict[str, Manifest | Damaged] = {
             id: self._manifest(root, id) for root, found in self._found.items() for id in sorted(found.manifests)
@@ -54,7 +54,7 @@ class _Reconciliation:
 
     def _manifest(self, root: str, snapshot: str) -> Manifest | Damaged:
         try:
-            return self._vault.read_manifest(root, snapshot)
+            return self._checkpoints.read_manifest(root, snapshot)
         except Damaged as problem:
             return problem
 
@@ -69,7 +69,7 @@ class _Reconciliation:
                 right = known.root if known else self._root_of[id]
                 if right != root:
                     raise InputError(
-                        f"{self._vault.uri(root, id)} is a snapshot of the root {right!r}; "
+                        f"{self._checkpoints.uri(root, id)} is a snapshot of the root {right!r}; "
                         "give the roots as they were, or move it away"
                     )
 
@@ -102,7 +102,7 @@ class _Reconciliation:
             initiated_at=manifest.initiated_at, initiator=manifest.initiator, base=manifest.base,
             ended_at=manifest.committed_at, nodes=manifest.nodes,
             completed=tuple(part.node for part in manifest.parts), size=manifest.size,
-            manifest_uri=self._vault.uri(root, id), is_kept=True,
+            manifest_uri=self._checkpoints.uri(root, id), is_kept=True,
         )  # fmt: skip
 
     def end(self) -> None:
@@ -138,8 +138,8 @@ class _Reconciliation:
     def _usable(self, snapshot: str) -> Manifest:
         """The manifest of a snapshot. Raises Damaged if it is none, or missing."""
         known = self._registry.snapshot(snapshot)
-        root = self._root_of.get(snapshot) or (known.root if known else self._vault.roots[0])
-        found = self._manifests.get(snapshot) or Damaged(f"{self._vault.uri(root, snapshot)} is missing")
+        root = self._root_of.get(snapshot) or (known.root if known else self._checkpoints.roots[0])
+        found = self._manifests.get(snapshot) or Damaged(f"{self._checkpoints.uri(root, snapshot)} is missing")
         if isinstance(found, Damaged):
             raise found
         return found
@@ -153,7 +153,7 @@ class _Reconciliation:
 
     def _damage(self, snapshot: str, entry: PartEntry) -> Damaged | None:
         try:
-            self._vault.read_part(self._root_of[snapshot], snapshot, entry)
+            self._checkpoints.read_part(self._root_of[snapshot], snapshot, entry)
         except Damaged as problem:
             return problem
         return None
@@ -164,19 +164,19 @@ class _Reconciliation:
             for id in sorted(found.snapshots):
                 self._delete(root, id, found)
             if found.temporary:
-                self._vault.delete_temporary(root, found.temporary)
+                self._checkpoints.delete_temporary(root, found.temporary)
                 self.mends.append(f"{root}: {_count(found.temporary, 'temporary file')} deleted")
 
     def _delete(self, root: str, snapshot: str, found: Found) -> None:
         nodes = found.parts.get(snapshot, frozenset())
         if snapshot not in self._needed:
-            self._vault.delete(root, snapshot)
+            self._checkpoints.delete(root, snapshot)
             manifest = self._manifests.get(snapshot)
             why = "it has no manifest" if manifest is None else "it is not kept"
             why = str(manifest) if isinstance(manifest, Damaged) else why
             self.mends.append(f"{snapshot}: deleted from {root}, since {why}")
         elif unneeded := sorted(nodes - self._needed[snapshot]):
-            self._vault.delete_parts(root, snapshot, unneeded)
+            self._checkpoints.delete_parts(root, snapshot, unneeded)
             self.mends.append(f"{snapshot}: {_count(unneeded, 'part')} deleted from {root}, since nothing needs them")
 
 

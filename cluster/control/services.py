@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from cluster.model import Problem
-from cluster.node.clock import Awake
+from cluster.node.clock import RunningClock
 from cluster.node.event_log import RECOVER, last_entry, lived_since
-from cluster.node.links import Address, Link, Receiver
+from cluster.node.links import Address, Link
+from cluster.node.receiver import Receiver
 from cluster.node.site import Done, Site, Wake
 from sim.core.effects import Out
 from sim.core.faults import fence_off
@@ -57,9 +58,9 @@ class Services:
     """All services of one system. `on_done` is called after each action."""
 
     def __init__(
-        self, site: Site, token: str, incarnation: str, disk: Disk, on_done: Callable[[Done], None], awake: Awake
+        self, site: Site, token: str, incarnation: str, disk: Disk, on_done: Callable[[Done], None], clock: RunningClock
     ) -> None:  # fmt: skip
-        """`incarnation` is that of the controller, as in links.Address. `awake` knows whether it stood still."""
+        """`incarnation` is that of the controller, as in links.Address. `clock` stops while the controller does."""
         self.site, self.system = site, site.system
         count = len(self.system.processes)
         self.receiver = Receiver(self.system, range(count, len(self.system.names)), incarnation, self._take)
@@ -75,7 +76,7 @@ class Services:
         self._busy_until: dict[Channel, float] = {}
         self._delays = self.system.scenario.delays_of_a_run()
         self.recovery = RecoveryState()
-        self._awake = awake
+        self._running_clock = clock
         # Whether who is silent for too long is ended, and comes back by a recovery: then it stays a member meanwhile,
         # so no snapshot is complete without it.
         self.is_fenced: Callable[[str], bool] = lambda name: False
@@ -203,7 +204,7 @@ class Services:
 
         So nobody is judged by what the controller could not hear. Returns whether it has.
         """
-        gap = self._awake.look()
+        gap = self._running_clock.look()
         for key, (wake, handle) in self._timers.items() if gap else ():
             handle.cancel()
             again = asyncio.get_running_loop().call_at(handle.when() + gap, self._ring, wake)
@@ -236,7 +237,7 @@ class Services:
 
     async def run(self) -> None:
         """Carry out what waits, one action at a time, for ever."""
-        watching = asyncio.get_running_loop().create_task(self._awake.keep_looking(self.wakes))
+        watching = asyncio.get_running_loop().create_task(self._running_clock.keep_looking(self.wakes))
         try:
             while True:
                 job = self._first.popleft() if self._first else await self._jobs.get()

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from cluster.control.services import STORAGE, Services
 from cluster.model import FULL, INCREMENTAL, Problem, Snapshot, Unavailable
 from cluster.node.system import System
-from cluster.store.checkpoints import Vault
+from cluster.store.checkpoints import CheckpointStore
 from cluster.store.manifest import LEASE, Manifest, PartEntry
 from cluster.store.threads import Threads
 from cluster.store.write_behind import WriteBehind
@@ -37,8 +37,8 @@ READ_S, DELETE_S, FILL_S = 5.0, 60.0, 60.0  # to read a snapshot, to delete one,
 class Store:
     """Writes parts and manifests (cluster.control.services.Disk), and reads them back."""
 
-    def __init__(self, system: System, registry: WriteBehind, vault: Vault, cluster_id: str) -> None:
-        self.system, self.registry, self.vault = system, registry, vault
+    def __init__(self, system: System, registry: WriteBehind, checkpoints: CheckpointStore, cluster_id: str) -> None:
+        self.system, self.registry, self.checkpoints = system, registry, checkpoints
         self.time_to_live = 0.0  # seconds that a snapshot has
         self.problems: dict[str, str] = {}  # of snapshots under way: why a part or the manifest is not written
         self.expired: set[str] = set()  # snapshots of which the manifest was not written in time
@@ -62,7 +62,7 @@ class Store:
     @property
     def first_root(self) -> str:
         """The name of the root where snapshots are stored unless somebody says another."""
-        return self.vault.roots[0]
+        return self.checkpoints.roots[0]
 
     # ------------------------------------------------------------------ writing
 
@@ -88,7 +88,7 @@ class Store:
         root, is_whole = self._root(snapshot), part.base is None
 
         def write() -> PartEntry:
-            written = self.vault.write_part(root, snapshot, node, data, is_whole)
+            written = self.checkpoints.write_part(root, snapshot, node, data, is_whole)
             self._delete_again(root, snapshot)
             return written
 
@@ -120,7 +120,7 @@ class Store:
         )  # fmt: skip
 
         def write() -> None:
-            self.vault.write_manifest(root, manifest)
+            self.checkpoints.write_manifest(root, manifest)
             self._delete_again(root, snapshot)
 
         await self._written(snapshot, "its manifest", write)
@@ -149,7 +149,7 @@ class Store:
     def _delete_again(self, root: str, snapshot: str) -> None:
         """What was written of a snapshot that was deleted meanwhile is deleted as well."""
         if snapshot in self._deleted:
-            self.vault.delete(root, snapshot)
+            self.checkpoints.delete(root, snapshot)
 
     async def delete(self, snapshot: str, nodes: list[str]) -> None:
         """Delete the parts of these nodes; with the last parts, all of the snapshot.
@@ -165,9 +165,9 @@ class Store:
             self._deleted.add(snapshot)
         with suppress(Problem, TimeoutError):  # the next start finds it, and deletes it
             if left:
-                await self._threads.within(DELETE_S, lambda: self.vault.delete_parts(root, snapshot, nodes))
+                await self._threads.within(DELETE_S, lambda: self.checkpoints.delete_parts(root, snapshot, nodes))
             else:
-                await self._threads.within(DELETE_S, lambda: self.vault.delete(root, snapshot))
+                await self._threads.within(DELETE_S, lambda: self.checkpoints.delete(root, snapshot))
 
     def size_of(self, snapshot: str) -> int:
         """The bytes of a snapshot that was committed since the start."""
@@ -175,19 +175,19 @@ class Store:
 
     def uri_of(self, snapshot: str) -> str:
         """The address of its manifest."""
-        return self.vault.uri(self._root(snapshot), snapshot)
+        return self.checkpoints.uri(self._root(snapshot), snapshot)
 
     # ------------------------------------------------------------------ reading
 
     def _read(self, snapshot: str, node: str | None = None) -> dict[str, Part]:
         """The parts of a snapshot, or that of one node, read from the storage. Raises Problem."""
         root = self._root(snapshot)
-        manifest = self.vault.read_manifest(root, snapshot)
+        manifest = self.checkpoints.read_manifest(root, snapshot)
         found = {}
         for entry in manifest.parts:
             if node not in (None, entry.node):
                 continue
-            part = self.system.codec.unpack(self.vault.read_part(root, snapshot, entry))
+            part = self.system.codec.unpack(self.checkpoints.read_part(root, snapshot, entry))
             if not isinstance(part, Part):
                 raise Problem(409, f"{snapshot}: the part of {entry.node} holds {type(part).__name__}, which is none")
             found[entry.node] = part
@@ -220,7 +220,7 @@ class Store:
         try:
             found = self._threads.wait(READ_S, lambda: self._contents(own.id))
         except TimeoutError:
-            where = f"{self.vault.uri(own.root, own.id)} was not read within {READ_S:g} s"
+            where = f"{self.checkpoints.uri(own.root, own.id)} was not read within {READ_S:g} s"
             raise Unavailable(f"{where}; see that its storage works, and ask again") from None
         processes, channels = {}, {}
         for node, (state, part) in found.items():

@@ -32,7 +32,7 @@ from cluster.node.event_log import last_epoch
 from cluster.node.folder import locked
 from cluster.node.system import GRPC, TCP, TRANSPORTS, USUAL, Patience, System, live
 from cluster.replay.scenario import SCENARIO
-from cluster.store.checkpoints import Vault
+from cluster.store.checkpoints import CheckpointStore
 from cluster.store.holder import Holder, Lease
 from cluster.store.lease import take
 from cluster.store.registry import Cluster, Registry
@@ -195,9 +195,9 @@ def _prepared(wanted: Wanted, say: Callable[[str], None], stack: ExitStack) -> S
     if not roots:
         (folder / USUAL_ROOT).mkdir(exist_ok=True)
         roots = {USUAL_ROOT: str((folder / USUAL_ROOT).resolve())}
-    vault = Vault(roots, own.id)
-    vault.check()
-    for mend in reconcile(registry, vault):
+    checkpoints = CheckpointStore(roots, own.id)
+    checkpoints.check()
+    for mend in reconcile(registry, checkpoints):
         say(f"mended: {mend}")
     if wanted.restores:
         _check_goal(wanted.restore, system, registry, say)
@@ -205,7 +205,7 @@ def _prepared(wanted: Wanted, say: Callable[[str], None], stack: ExitStack) -> S
     written.begin(Epoch(epoch, datetime.now(UTC), "the cluster started"))
     logs = _next_logs(folder)
     (logs / SCENARIO).write_text(dumps(scenario), "utf-8")
-    store = Store(system, written, vault, own.id)
+    store = Store(system, written, checkpoints, own.id)
     return Supervisor(
         system, store, logs, queue=wanted.queue, allows_faults=wanted.allows_faults, delay=wanted.delay,
         first_epoch=epoch, programs=wanted.programs,

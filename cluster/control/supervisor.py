@@ -81,10 +81,10 @@ class Supervisor:
         site = Site(system, range(count, len(system.names)), EventLog(path), self._began)
         self.members = Members(system, logs, queue=queue, programs=programs or {})
         self._injector = Injector(system, self.members)
-        self.books = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
+        self.bookkeeping = Bookkeeping(system, store, lambda: self.services, lambda: self.present, self._spawn)
         members = self.members
         self.services: Services = Services(
-            site, members.token, members.incarnation, store, self.books.on_done, members.awake
+            site, members.token, members.incarnation, store, self.bookkeeping.on_done, members.running_clock
         )
         self.services.receiver.is_over, self.services.is_fenced = members.is_over, self._is_fenced
         store.time_to_live = self.services.time_to_live
@@ -188,7 +188,7 @@ class Supervisor:
         self.services.close()
         await self.members.close()
         for snapshot in self.store.registry.running():
-            self.books.end(snapshot.id, Status.FAILED, "the cluster was ended while it was under way")
+            self.bookkeeping.end(snapshot.id, Status.FAILED, "the cluster was ended while it was under way")
         self.services.site.log.close()
 
     # ------------------------------------------------------------------ nodes
@@ -242,19 +242,19 @@ class Supervisor:
 
         Returns whether it has said it before its process has ended.
         """
-        process, awake = member.process, self.members.awake
+        process, clock = member.process, self.members.running_clock
 
         async def hear() -> None:
             while not fits(await self.members.hear(member, what, None)):
                 pass
 
-        hearing, began = asyncio.ensure_future(hear()), awake.now
+        hearing, began = asyncio.ensure_future(hear()), clock.now
         try:
             while process is not None and member.process is process and not hearing.done():
                 await asyncio.wait([hearing], timeout=WATCH_GAP)
-                if awake.now - max(began, member.heard) > self.system.silence:
+                if clock.now - max(began, member.heard) > self.system.silence:
                     self._fence(member, "says nothing")
-                    began = awake.now
+                    began = clock.now
             return hearing.done()
         finally:
             hearing.cancel()
@@ -284,7 +284,7 @@ class Supervisor:
                         member.status = NodeStatus.RECOVERING
                 self._tell_addresses()
                 self.members.tell_members()
-                epoch, self.books.goes_back_as = self.services.recovery.epoch + 1, reason
+                epoch, self.bookkeeping.goes_back_as = self.services.recovery.epoch + 1, reason
                 self.store.registry.check_epoch(epoch)
                 done = await self.services.recover(goal, epoch)
                 restored = [member for member in self.members if member.is_present]
@@ -327,7 +327,7 @@ class Supervisor:
                 raise Problem(409, problem)
             warn(problem)
             await self.services.ask(STORAGE, "forget", self.store.forgetting(goal.snapshot))
-            self.books.end(goal.snapshot, Status.FAILED, problem, is_kept=False)
+            self.bookkeeping.end(goal.snapshot, Status.FAILED, problem, is_kept=False)
 
     def _restore(self, member: Member, goal: Restorable, epoch: int, clock: int) -> None:
         own = Process(member.name, member.number, None)
@@ -349,22 +349,22 @@ class Supervisor:
 
     async def trigger(self, wish: Wish) -> Snapshot:
         """Ask for a snapshot."""
-        root = self.store.vault.root_of(wish.root_uri) if wish.root_uri is not None else self.store.first_root
+        root = self.store.checkpoints.root_of(wish.root_uri) if wish.root_uri is not None else self.store.first_root
         kind = wish.type or (INCREMENTAL if self.store.is_incremental else FULL)
         if kind not in SNAPSHOT_TYPES:
             raise Problem(422, f"snapshot_type: {kind!r} is none of {', '.join(SNAPSHOT_TYPES)}")
         starters = self._starters(wish.initiator)
         if self._changes.locked():
             raise Problem(409, "the system is being changed or rolled back; ask again when all nodes are RUNNING")
-        if len(self.books.open) >= (most := self.system.most_waiting):
-            what = f"{len(self.books.open)} snapshots are under way or wait, and {most} may be"
+        if len(self.bookkeeping.open) >= (most := self.system.most_waiting):
+            what = f"{len(self.bookkeeping.open)} snapshots are under way or wait, and {most} may be"
             raise Problem(429, f"{what}; ask again when one of them has ended")
         name = self.store.registry.next_snapshot_id()
         own = Snapshot(
             name, Status.INITIATED, kind, root, self.services.recovery.epoch, datetime.now(UTC), wish.initiator
         )
         self.store.begin(name, root)
-        self.books.put(own)
+        self.bookkeeping.put(own)
         self._spawn(self._expire(name))
         action = ["initiate", name]
         if wish.type is not None:
@@ -426,11 +426,11 @@ class Supervisor:
 
     def snapshot(self, snapshot: str) -> Snapshot:
         """One snapshot."""
-        return self.books.snapshot(snapshot)
+        return self.bookkeeping.snapshot(snapshot)
 
     def snapshots(self, status: Status | None, limit: int, before: str | None) -> Sequence[Snapshot]:
         """A page of them, the newest first."""
-        return self.books.snapshots(status, limit, before)
+        return self.bookkeeping.snapshots(status, limit, before)
 
     async def cancel(self, snapshot: str) -> Snapshot:
         """Give a snapshot up."""
@@ -447,15 +447,15 @@ class Supervisor:
 
     async def _give_up(self, snapshot: str, status: Status, reason: str) -> None:
         """End a snapshot that is not complete. Raises Problem if it is being completed."""
-        self.books.given_up[snapshot] = status, reason
+        self.bookkeeping.given_up[snapshot] = status, reason
         if not await self.services.give_up(snapshot, reason):
-            del self.books.given_up[snapshot]
+            del self.bookkeeping.given_up[snapshot]
             limit = f"within {self.services.time_to_live:g} s of its request"
             raise Problem(409, f"{snapshot}: its manifest is being written; it is complete or given up {limit}")
         if not self.services.has_coordinator:
             for member in self.members:
                 member.tell(self.system, "abort", {"snapshot": snapshot, "clock": self.services.site.clock})
-        self.books.end(snapshot, status, reason)
+        self.bookkeeping.end(snapshot, status, reason)
 
     async def _expire(self, snapshot: str) -> None:
         """End a snapshot when its time is over, from the request on: also if nobody has begun it.
@@ -505,7 +505,7 @@ class Supervisor:
     def _shown(self, member: Member) -> NodeStatus:
         """How a node is now."""
         self.services.wakes()
-        return member.shown(self.members.awake.now)
+        return member.shown(self.members.running_clock.now)
 
     def nodes(self) -> Sequence[Node]:
         """All nodes."""

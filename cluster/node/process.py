@@ -19,10 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cluster.node.clock import Awake
+from cluster.node.clock import RunningClock
 from cluster.node.event_log import FREEZE, THAW, EventLog, last_entry, read_log, severed_in
 from cluster.node.lanes import Lane
-from cluster.node.links import Address, Link, Receiver, Weather
+from cluster.node.link_conditions import LinkConditions
+from cluster.node.links import Address, Link
+from cluster.node.receiver import Receiver
 from cluster.node.site import Site, Wake
 from cluster.node.system import System
 from cluster.stderr import warn
@@ -83,14 +85,14 @@ class Node:
         self.site.hand_over, self.site.set_timer = self._hand_over, self._set_timer
         self._links: dict[int, Link] = {}
         self._addresses: dict[int, Address] = {}
-        self._awake = Awake(system.longest_nap)
+        self._running_clock = RunningClock(system.longest_standstill)
         self._door = Door(told["token"])
         self._receiver = Receiver(system, range(number, number + 1), self.incarnation, self._take)
         self._receiver.is_lost, self._receiver.is_over = self._is_lost, self._is_over
         self._lanes: dict[int, Lane] = {}
-        self._weather = Weather()
+        self._conditions = LinkConditions()
         severed = severed_in(self._log)  # as its log has it, until the controller says otherwise
-        self._weather.severed = frozenset(own for own in system.engine.channels if own.name in severed)
+        self._conditions.severed = frozenset(own for own in system.engine.channels if own.name in severed)
         self._random = random.Random(f"{told['incarnation']} {self.name}")
         self._delays = system.scenario.delays_of_a_run()
         self._timers: dict[str, tuple[asyncio.TimerHandle, Wake]] = {}
@@ -118,7 +120,7 @@ class Node:
         """Listen, report to the controller, and do what it says until it ends."""
         listener = await self.system.transport.listen(self.token, self._accept, self._on_call)
         control, frame = await self._introduced(controller, {"port": listener.port, "pid": os.getpid()})
-        for work in (self._report(), self._awake.keep_looking(self._wakes)):
+        for work in (self._report(), self._running_clock.keep_looking(self._wakes)):
             self._tasks.append(asyncio.get_running_loop().create_task(work))
         while True:
             if frame[0] != DO:
@@ -160,7 +162,7 @@ class Node:
         return self._act(["initiate", snapshot], lambda: self.site.rules.initiate(self.process, snapshot))
 
     def _is_lost(self, channel: Channel) -> bool:
-        share = self._weather.shares.get(channel.number)
+        share = self._conditions.shares.get(channel.number)
         return share is not None and self._random.random() < share
 
     def _take(self, message: Message, clock: int) -> None:
@@ -177,7 +179,7 @@ class Node:
 
     def _delay(self, message: Message) -> float:
         """Seconds that a message has to wait: what somebody has injected, else what the scenario says."""
-        injected = self._weather.delays.get(message.channel.number)
+        injected = self._conditions.delays.get(message.channel.number)
         if injected is not None:
             return self._random.uniform(*injected)
         return self.system.seconds(self._delays.of(message))
@@ -283,19 +285,19 @@ class Node:
 
     def _do_sever(self, told: Any) -> None:
         """Some channels to this process deliver nothing any more."""
-        self._change_weather(told, DOWN, lambda severed, channels: severed | channels)
+        self._change_conditions(told, DOWN, lambda severed, channels: severed | channels)
 
     def _do_mend(self, told: Any) -> None:
         """They deliver again."""
-        self._change_weather(told, UP, lambda severed, channels: severed - channels)
+        self._change_conditions(told, UP, lambda severed, channels: severed - channels)
 
-    def _change_weather(self, told: Any, kind: str, change: Any) -> None:
+    def _change_conditions(self, told: Any, kind: str, change: Any) -> None:
         for number in told["channels"]:
             channel = self.system.channel_of[number]
-            severed = change(self._weather.severed, frozenset([channel]))
-            if severed == self._weather.severed:
+            severed = change(self._conditions.severed, frozenset([channel]))
+            if severed == self._conditions.severed:
                 continue
-            self._weather.severed = severed
+            self._conditions.severed = severed
             row = (channel.source_name, None, kind, channel.name, None, None, None, None, None)
             self._act([kind, channel.name], lambda row=row: self.site.rules.emit(row))
             if kind == DOWN:
@@ -304,12 +306,12 @@ class Node:
     def _do_delay(self, told: Any) -> None:
         """What comes on some channels is delivered so many seconds later."""
         for number in told["channels"]:
-            self._weather.delays[number] = (told["low"], told["high"])
+            self._conditions.delays[number] = (told["low"], told["high"])
 
     def _do_lose(self, told: Any) -> None:
         """A share of the frames on some channels is lost."""
         for number in told["channels"]:
-            self._weather.shares[number] = told["share"]
+            self._conditions.shares[number] = told["share"]
 
     def _do_drain(self, told: Any) -> None:
         """Begin nothing more."""
@@ -376,7 +378,7 @@ class Node:
 
         Its timers have stood still as well: they go off later, by as long. Returns whether it has.
         """
-        gap = self._awake.look()
+        gap = self._running_clock.look()
         if not gap:
             return False
         loop = asyncio.get_running_loop()
@@ -457,7 +459,7 @@ class Node:
         for lane in [*self._lanes.values()]:
             process = self.process
             waits = process.stands and not self.system.is_control(lane.channel)
-            if waits or lane.channel in self._weather.severed or lane.channel in process.blocked:
+            if waits or lane.channel in self._conditions.severed or lane.channel in process.blocked:
                 continue
             is_stopped = any(link.is_overfull for link in self._links.values())
             found = lane.take(process, now, is_stopped=is_stopped)

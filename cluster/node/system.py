@@ -201,7 +201,7 @@ class System:
         return self.seconds(own.silence) if own is not None and own.heartbeat else _HEARTBEAT * _MISSED
 
     @cached_property
-    def longest_nap(self) -> float:
+    def longest_standstill(self) -> float:
         """Seconds that a node may stand still unnoticed: it has stopped by itself before it is taken for gone."""
         own = self._settings
         return self.seconds(own.silence - own.lease) if own is not None and own.heartbeat else _HEARTBEAT

@@ -33,7 +33,7 @@ from sim.run.snapshots import COMPLETE, Snapshot
 
 
 @dataclass(frozen=True)
-class ChannelBooks:
+class ChannelAudit:
     """Application messages of one channel on the line at the end.
 
     Of those `sent`, `received` were received, `lost` never will be, and `left` are in the channel. `duplicated` counts
@@ -54,7 +54,7 @@ class ChannelBooks:
 
 
 @dataclass(frozen=True)
-class SnapshotBooks:
+class SnapshotAudit:
     """One snapshot: how it ended, in which epoch its parts were recorded, how many messages it has recorded in
     channels, and what is wrong with it, as sentences. One that is not complete is not judged."""
 
@@ -66,12 +66,12 @@ class SnapshotBooks:
 
 
 @dataclass(frozen=True)
-class Books:
+class Audit:
     """All of it. `messages` counts the receipts of the whole run, those that were taken back as well. `recoveries`
     counts the lives after the first. `problems`: what is wrong with the goods at the end."""
 
-    channels: tuple[ChannelBooks, ...]
-    snapshots: tuple[SnapshotBooks, ...]
+    channels: tuple[ChannelAudit, ...]
+    snapshots: tuple[SnapshotAudit, ...]
     messages: int
     recoveries: int
     problems: tuple[str, ...]
@@ -103,7 +103,7 @@ class Books:
         return [*found, *self.problems]
 
 
-def books(table: Sequence[Event], scenario: Scenario) -> Books:
+def audit(table: Sequence[Event], scenario: Scenario) -> Audit:
     """The books of the run of `scenario` (as cluster.node.system.live has it) that left `table` behind.
 
     The processes are those that are there at first; nobody joins or leaves.
@@ -120,11 +120,11 @@ def books(table: Sequence[Event], scenario: Scenario) -> Books:
     judge = _Judge(scenario)
     lines = {epoch: _Line(judge, found) for epoch, found in lives.finished().items()}
     last = _Line(judge, lives.own)
-    channels = tuple(_channel_books(channel, last, lives) for channel in judge.channels)
+    channels = tuple(_channel_audit(channel, last, lives) for channel in judge.channels)
     snapshots = tuple(judge.snapshot(own, lines) for own in takings.values())
     messages = sum(row.kind == RECEIVE for row in table)
     problems = tuple(judge.end(last))
-    return Books(channels, snapshots, messages, len({row.epoch for row in table if row.kind == RESTORE}), problems)
+    return Audit(channels, snapshots, messages, len({row.epoch for row in table if row.kind == RESTORE}), problems)
 
 
 # ---------------------------------------------------------------------- what the rows say of snapshots
@@ -278,7 +278,7 @@ def _sum(one: Counter[str], other: Counter[str]) -> Counter[str]:
     return found
 
 
-def _channel_books(channel: Channel, line: _Line, lives: _Lives) -> ChannelBooks:
+def _channel_audit(channel: Channel, line: _Line, lives: _Lives) -> ChannelAudit:
     flow, epoch = line.flows[channel.name], lives.epochs.get(channel.target_name, 0)
     order = {row.message_id: place for place, row in enumerate(flow.sends)}
     counts = Counter[str]()
@@ -297,7 +297,7 @@ def _channel_books(channel: Channel, line: _Line, lives: _Lives) -> ChannelBooks
         for place in waits
         if (flow.sends[place].message_id, epoch) not in lives.placed or (channel.fifo and place < latest)
     ]
-    return ChannelBooks(
+    return ChannelAudit(
         channel.name, sent=len(flow.sends), received=len(flow.receipts), put_back=lives.put_back[channel.name],
         left=len(waits) - len(lost), lost=len(lost), duplicated=counts["duplicated"],
         out_of_order=counts["out_of_order"], unfounded=counts["unfounded"],
@@ -329,12 +329,12 @@ class _Judge:
     def _body(self, text: str | None) -> dict[str, int]:
         return self._workload.measure_body(json.loads(text or "null"))
 
-    def snapshot(self, taking: _Taking, lines: Mapping[int, _Line]) -> SnapshotBooks:
+    def snapshot(self, taking: _Taking, lines: Mapping[int, _Line]) -> SnapshotAudit:
         """The books of one snapshot."""
         own, problems = taking.snapshot, tuple[str, ...]()
         if own.status == COMPLETE:
             problems = tuple(self._problems(taking, lines))
-        return SnapshotBooks(own.id, own.status, taking.epoch, len(own.recorded_messages), problems)
+        return SnapshotAudit(own.id, own.status, taking.epoch, len(own.recorded_messages), problems)
 
     def _problems(self, taking: _Taking, lines: Mapping[int, _Line]) -> Iterator[str]:
         cut = taking.snapshot.frontier

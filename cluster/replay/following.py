@@ -1,4 +1,4 @@
-"""An index of the event logs of a run, which grows with them: any stretch of the run can be read at once.
+"""An index of the event logs of a run, which grows with them: any segment of the run can be read at once.
 
 Of each line only its time, its place in the file and the number of the last message are kept, so a long run takes
 little memory. The few lines that tell of snapshots, faults and recoveries are kept whole.

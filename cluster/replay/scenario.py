@@ -1,4 +1,4 @@
-"""A live run told again: its merged event logs as a scenario that the simulation carries out, choice by choice.
+"""A replay of a live run: its merged event logs as a scenario that the simulation carries out, choice by choice.
 
 The scenario has the same processes, channels, rules and seed, and as its order the actions of the logs (sim's scheduler
 "manual"). The simulation has to come to the same rows, but for times: then the cluster has followed the rules. It opens
@@ -42,7 +42,7 @@ from sim.run.execution import run
 SCENARIO = "scenario.toml"  # beside the logs
 
 
-class NotToldAgain(InputError):
+class NotReplayable(InputError):
     """A run in which something happened that no scenario can say."""
 
 
@@ -66,36 +66,36 @@ def _log(entries: Sequence[Entry]) -> Log:
     return log
 
 
-def retold(folder: Path) -> Scenario:
-    """The run of the logs in `folder` as a scenario. Raises NotToldAgain."""
+def replayed(folder: Path) -> Scenario:
+    """The run of the logs in `folder` as a scenario. Raises NotReplayable."""
     entries = merged(folder)
     scenario = _prepared(read_toml((folder / SCENARIO).read_text("utf-8"), folder.parent.parent.name), entries)
     engine = scenario.engine()
     state, order = engine.initial(), []
-    teller = _Teller(engine, state)
+    replay = _Replay(engine, state)
     for number, entry in enumerate(entries):
-        action = teller.action(entry)
+        action = replay.action(entry)
         if action is None:
             continue
         if not engine.is_enabled(state, action):
             what = f"line {number + 1} of the merged log, {entry.action}, may not happen there by the rules"
-            raise NotToldAgain(f"{folder}: {what}")
+            raise NotReplayable(f"{folder}: {what}")
         order.append(choice_name(engine, state, action))
-        teller.carry_out(action, entry)
+        replay.carry_out(action, entry)
     return replace(scenario, scheduler=SchedulerChoice("manual", order=tuple(order)))
 
 
 def check(folder: Path, scenario: Scenario) -> int:
-    """Carry out the run of the logs in `folder` as it is told again. Returns how many rows the two runs have in common.
+    """Carry out the run of the logs in `folder` as it is replayed. Returns how many rows the two runs have in common.
 
-    Raises NotToldAgain where they differ in more than times: somebody has not followed the rules, or a rule depends on
+    Raises NotReplayable where they differ in more than times: somebody has not followed the rules, or a rule depends on
     more than what it is given.
     """
     ours, theirs = table(folder), run(scenario).table
     for number, (own, other) in enumerate(zip_longest(ours, theirs)):
         if own is None or other is None or own._replace(time=0.0) != other._replace(time=0.0):
             what = f"row {number} of the run is {_shown(own)}, and by the rules it is {_shown(other)}"
-            raise NotToldAgain(f"{folder}: {what}; a rule may depend on no more than what it is given")
+            raise NotReplayable(f"{folder}: {what}; a rule may depend on no more than what it is given")
     return len(ours)
 
 
@@ -114,7 +114,7 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
     """
     lives = [entry.action[2] for entry in entries if entry.action[0] == "recover"]
     if lives != [*range(1, len(lives) + 1)]:
-        raise NotToldAgain("this run began in a later epoch, from what another run had stored; tell a first run again")
+        raise NotReplayable("this run began in a later epoch, from what another run had stored; replay a first run")
     names = [*scenario.processes, *(service.name for service in scenario.rules.services)]
     at_of_item: dict[int, float] = {}
     starts, faults, at, goals = [], [], [], []
@@ -137,7 +137,7 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
             goals.append(about[0] or "")
         elif kind in ("outside", "join", "leave"):
             what = f"in this run somebody from outside made a process {about[0] if about else kind}"
-            raise NotToldAgain(f"{what}, which no scenario can say")
+            raise NotReplayable(f"{what}, which no scenario can say")
     count = len(entries)
     script = tuple(
         line if line.after is not None else replace(line, at=at_of_item.get(number, count + 1.0 + number))
@@ -155,7 +155,7 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
     return replace(scenario, script=script, snapshots=snapshots, faults=tuple(faults), recovery=plan, delays={})
 
 
-class _Teller:
+class _Replay:
     """Finds the action of each line in the state that the simulation has come to."""
 
     def __init__(self, engine: Engine, state: State) -> None:
@@ -178,7 +178,7 @@ class _Teller:
         own = [message for message in sent if not message.is_again]
         theirs = [row[5] for row in entry.rows if row[2] in ("send", "marker_send", "control_send")]
         if len(own) != len(theirs):
-            raise NotToldAgain(f"{entry.action} sent {len(theirs)} messages, and {len(own)} by the rules")
+            raise NotReplayable(f"{entry.action} sent {len(theirs)} messages, and {len(own)} by the rules")
         self._messages.update(zip(theirs, own, strict=True))
         self._again.update({(message.id, message.epoch): message for message in sent if message.is_again})
 
@@ -213,7 +213,7 @@ class _Teller:
             if item.number not in self._taken and fits(item.action) and actor in (None, item.process):
                 self._taken.add(item.number)
                 return item.action
-        raise NotToldAgain("the agenda has no such item")
+        raise NotReplayable("the agenda has no such item")
 
     def _message(self, number: int, epoch: int, *, is_again: bool) -> Message:
         own = self._messages[number]
@@ -228,7 +228,7 @@ class _Teller:
     def _timer(self, entry: Entry, name: str) -> Action:
         key = entry.actor, name
         if key not in self._state.timers:
-            raise NotToldAgain(f"{self._engine.nodes[entry.actor]} has no timer {name!r} by the rules")
+            raise NotReplayable(f"{self._engine.nodes[entry.actor]} has no timer {name!r} by the rules")
         return Fire(self._state.timers[key])
 
     def _start(self, entry: Entry, name: str) -> Action:

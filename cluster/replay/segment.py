@@ -1,7 +1,7 @@
-"""A stretch of a live run as an execution, as diagrams take it: what its logs say from one time to another.
+"""A segment of a live run as an execution, as diagrams take it: what its logs say from one time to another.
 
-An execution begins with the first event of each process, so the events of the stretch are numbered anew; they keep the
-names that they have in the run. What began before the stretch and reaches into it is told as well: a message that is on
+An execution begins with the first event of each process, so the events of the segment are numbered anew; they keep the
+names that they have in the run. What began before the segment and reaches into it is told as well: a message that is on
 its way then, a snapshot under way, a process that is down, a channel that is severed. Of many messages only a share is
 drawn, with all that snapshots have recorded in channels.
 """
@@ -45,7 +45,7 @@ from sim.core.model import (
 )
 from sim.run.execution import Execution
 
-MOST_LINES = 6_000  # that are read for a stretch; a longer one begins later
+MOST_LINES = 6_000  # that are read for a segment; a longer one begins later
 MOST_MESSAGES = 90  # that are drawn, beside those that a snapshot has recorded
 _PROCESS, _INDEX, _KIND, _CHANNEL, _PEER, _MESSAGE, _LABEL, _BODY, _SNAPSHOT = range(9)
 _TALK = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED})  # of services and with them
@@ -55,7 +55,7 @@ _NEEDS_SEND = frozenset({RECEIVE, MARKER_RECEIVE, CONTROL_RECEIVE, RECORDED, PUT
 Row = list[Any]
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """From `begin` to `end`, in seconds since the cluster began. One of `every` messages is in the execution.
 
     `unsent` receipts are not in it, since no log says how their messages were sent.
@@ -68,10 +68,10 @@ class Stretch(NamedTuple):
     unsent: int
 
 
-def stretch(
+def segment(
     follower: Follower, begin: float, end: float, *, with_services: bool, whole: bool = False,
     still: Mapping[str, float] = MappingProxyType({}), most: int | None = None,
-) -> Stretch:  # fmt: skip
+) -> Segment:  # fmt: skip
     """The run from `begin` to `end`, in seconds.
 
     `still`: the processes that stand still now, and since when; their logs say so only when they go on.
@@ -91,7 +91,7 @@ def stretch(
         {number for own in follower.ledger.before(begin).channels.values() for number in own} if whole else set()
     )
     known = [*_sends_before(follower, known, on_the_way), *known]
-    return Stretch(begin, end, every, *_execution(follower, known, named=not whole))
+    return Segment(begin, end, every, *_execution(follower, known, named=not whole))
 
 
 def _freezes(follower: Follower, process: str, since: float) -> Entry:
@@ -186,7 +186,7 @@ def _execution(follower: Follower, entries: Sequence[Entry], *, named: bool) -> 
 
 
 def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:
-    """By process: the numbers in the run of its events that are in the stretch, ascending."""
+    """By process: the numbers in the run of its events that are in the segment, ascending."""
     found: dict[str, set[int]] = {}
     for entry in entries:
         for row in entry.rows:
@@ -196,7 +196,7 @@ def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:
 
 
 def _renumbered(row: Row, numbers: Mapping[str, list[int]], ids: dict[int, int], *, named: bool) -> list[Row]:
-    """The row with the numbers that its event and its message have in the stretch; nothing where it needs more."""
+    """The row with the numbers that its event and its message have in the segment; nothing where it needs more."""
     row = list(row)
     kind, process = row[_KIND], row[_PROCESS]
     if row[_MESSAGE] is not None:

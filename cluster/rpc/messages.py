@@ -12,7 +12,7 @@ from sim.core.model import APP, CONTROL, MARKER
 _KIND_OF = {APP: pb.APP, MARKER: pb.MARKER, CONTROL: pb.CONTROL}
 _KINDS = {number: kind for kind, number in _KIND_OF.items()}
 _OPTIONAL = ("snapshot", "index", "label", "receive_label")
-STAMP = 8  # the place of a message's stamp in its frame (links.data_frame)
+STAMP = 8  # the place of a message's stamp in its frame (node.data_frames)
 
 
 def message_of(codec: Codec, frame: list[Any], *, is_flushed: bool = False) -> pb.Frame:

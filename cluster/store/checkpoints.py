@@ -47,7 +47,7 @@ class Found:
         return self.manifests | self.parts.keys()
 
 
-class Vault:
+class CheckpointStore:
     """The parts and manifests of the cluster with the id `prefix`. Methods raise Problem, and Unavailable where a
     root does not answer. `roots` are the names of the roots; the first is the usual one."""
 
@@ -109,7 +109,7 @@ class Vault:
     def write_manifest(self, root: str, manifest: Manifest) -> str:
         """Commits a snapshot whose parts are stored. Returns the URI of the manifest."""
         if manifest.cluster != self._prefix:
-            raise ValueError(f"a manifest of the cluster {manifest.cluster} in the vault of {self._prefix}")
+            raise ValueError(f"a manifest of the cluster {manifest.cluster} in the checkpoint store of {self._prefix}")
         name = self._manifest(manifest.snapshot_id)
         with self._asking(root, name, "written"):
             self._place(root).write(name, encoded(manifest))
@@ -144,7 +144,7 @@ class Vault:
         return data
 
     def found(self, root: str) -> Found:
-        """What is there. Files that no vault has written are left out."""
+        """What is there. Files that no checkpoint store has written are left out."""
         place = self._place(root)
         with self._asking(root, self._prefix, "read"):
             self._check_there(root)

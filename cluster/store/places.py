@@ -1,4 +1,4 @@
-"""Where a vault keeps its files: a folder of this machine, or a folder of a bucket on S3.
+"""The places in which a checkpoint store keeps its files: a folder of this machine, or a folder of a bucket on S3.
 
 A file is there whole or not at all. On S3 an object appears when its upload ends. In a folder it is written under a
 temporary name, synced, and renamed, and then the folder is synced; a process that is killed meanwhile leaves the

@@ -28,7 +28,7 @@ KINDS: Mapping[str, tuple[tuple[type, ...], ...]] = {
     DATA: (
         _WHOLE, _WHOLE, _WHOLE, _WHOLE, _TEXT, _ANY, _TEXT_OR_NONE, _ANY, _WHOLE_OR_NONE, _TEXT_OR_NONE, _TEXT_OR_NONE,
         _WHOLE, (float,),
-    ),  # as in links.data_frame
+    ),  # as in node.data_frames
     TAKEN: (_WHOLE, _WHOLE),  # likewise as WELCOME
     AGAIN: (_WHOLE,),  # the sequence number that is missing
     DO: (_TEXT, _ANY),  # what, and with what

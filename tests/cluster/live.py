@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from cluster.control.startup import Wanted, of_nodes, prepared
 from cluster.control.supervisor import Supervisor
 from cluster.model import NodeStatus, Snapshot, Wish
-from cluster.replay.scenario import retold, table
+from cluster.replay.scenario import replayed, table
 from sim.core.model import Event
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run
@@ -96,8 +96,8 @@ def without_times(events: list[Event]) -> list[Event]:
 
 
 def told_again(logs: Path) -> Execution:
-    """The run of a cluster, told again to the simulation. Fails unless that comes to the very same rows."""
-    execution = run(replace(retold(logs)))
+    """The run of a cluster, replayed in the simulation. Fails unless that comes to the very same rows."""
+    execution = run(replace(replayed(logs)))
     ours, theirs = without_times(table(logs)), without_times(execution.table)
     for own, other in zip(ours, theirs, strict=False):
         assert own == other

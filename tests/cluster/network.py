@@ -8,7 +8,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from cluster.control.startup import of_nodes
-from cluster.node.links import Address, Link, Receiver
+from cluster.node.links import Address, Link
+from cluster.node.receiver import Receiver
 from cluster.node.system import TCP, System, live
 from cluster.wire.frames import Connection, Door, Listener
 from cluster.wire.tcp import Tcp, TcpConnection

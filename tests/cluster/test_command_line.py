@@ -510,7 +510,7 @@ def test_a_snapshot_that_comes_to_nothing_has_exit_status_1(
     assert (json.loads(done.stdout)["status"], done.returncode) == (status, 0 if status is Status.COMPLETED else 1)
 
 
-# ---------------------------------------------------------------------- what is told again
+# ---------------------------------------------------------------------- what is replayed
 
 
 @pytest.mark.slow
@@ -526,7 +526,7 @@ def test_the_run_is_told_again(tmp_path, capsys):
     said_by(Wanted(bank(2), folder))  # a start before: the last one is told
     lived(Wanted(bank(2), folder, delay=(0.01, 0.03)), act)
     done = said("replay", str(folder), "--scenario", str(again), "--table", str(table))
-    assert re.fullmatch(r"[0-9,]+ rows: told again, the simulation comes to the same\n", done.stdout)
+    assert re.fullmatch(r"[0-9,]+ rows: replayed, the simulation comes to the same\n", done.stdout)
     assert sim(["run", str(again), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["snapshots"]
     assert (told["id"], told["status"]) == (shown["id"], "complete")

@@ -1,7 +1,7 @@
 """What a cluster of real processes writes down of cuts is what the reference says, where any features meet.
 
-A system that is drawn runs in processes of the operating system. Its logs become an event table, books, cuts for an
-audit, a stretch for the page, and a scenario that tells the run again; its store holds what was recorded.
+A system that is drawn runs in processes of the operating system. Its logs become an event table, its audit, cuts for an
+audit, a segment for the page, and a scenario that replays the run; its store holds what was recorded.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
 from cluster.model import NodeStatus, Snapshot, Status
 from cluster.node.system import live as as_live
-from cluster.replay.audit import books
+from cluster.replay.audit import audit
 from cluster.replay.event_table import cut_columns
 from cluster.replay.following import Follower
-from cluster.replay.scenario import NotToldAgain, table
-from cluster.replay.segment import stretch
+from cluster.replay.scenario import NotReplayable, table
+from cluster.replay.segment import segment
 from cluster.store.registry import Registry
 from sim.core.errors import InputError
 from sim.core.log import to_json
@@ -120,10 +120,10 @@ def ran(scenarios: list[Scenario], folder: Path) -> list[Ran]:
 def problems(own: Ran) -> Iterator[str]:
     """What the cluster says of cuts that the reference does not say."""
     scenario = own.scenario
-    with suppress(NotToldAgain):  # processes have joined or left
+    with suppress(NotReplayable):  # processes have joined or left
         execution = told_again(own.logs)
         scenario = execution.scenario
-        yield from (f"told again, {problem}" for problem in differences(execution))
+        yield from (f"replayed, {problem}" for problem in differences(execution))
     judged = judged_in(own.table, scenario)
     yield from of_table(own.table, scenario)
     yield from _stored(own, judged)
@@ -131,11 +131,11 @@ def problems(own: Ran) -> Iterator[str]:
 
 
 def of_table(rows: list[Event], scenario: Scenario) -> Iterator[str]:
-    """What the books and the cuts for an audit say of a table that the reference does not say."""
+    """What the audit and the cuts for the pipeline's say of a table that the reference does not say."""
     judged = judged_in(rows, scenario)
-    # Books are of the same members all along, and a cluster loses nothing for good.
+    # The audit is of the same members all along, and a cluster loses nothing for good.
     if not scenario.absent and not any(row.kind in ("leave", "lost") for row in rows):
-        yield from _books(rows, scenario, judged)
+        yield from _audit(rows, scenario, judged)
     yield from _listed(rows, judged, scenario)
 
 
@@ -150,22 +150,22 @@ def judged_in(rows: list[Event], scenario: Scenario) -> dict[str, Judged]:
     return {name: Judged(scenario, rows, name) for name in names}
 
 
-def _books(rows: list[Event], scenario: Scenario, judged: Mapping[str, Judged]) -> Iterator[str]:
-    told = {one.id: one for one in books(rows, scenario).snapshots}
+def _audit(rows: list[Event], scenario: Scenario, judged: Mapping[str, Judged]) -> Iterator[str]:
+    told = {one.id: one for one in audit(rows, scenario).snapshots}
     for name, right in judged.items():
         if name not in told:
             if right.parts:
-                yield f"{name} is in no books"
+                yield f"{name} is in no audit"
             continue
         one, verdicts = told[name], right.verdicts()
         if one.status != right.status:
-            yield f"{name} is {one.status} in the books, not {right.status}"
+            yield f"{name} is {one.status} in the audit, not {right.status}"
         holds = all(verdicts[check] is not False for check in JUDGED if check in right.algorithm.checks)
         if right.status == COMPLETE and holds == bool(one.problems):
-            yield f"{name}: {one.problems} in the books, not {verdicts}"
+            yield f"{name}: {one.problems} in the audit, not {verdicts}"
         kept = sum(len(right.recorded(channel)) for channel in right.channels)
         if right.status == COMPLETE and one.messages != kept:
-            yield f"{name}: {one.messages} messages in the books, not {kept}"
+            yield f"{name}: {one.messages} messages in the audit, not {kept}"
 
 
 def _stored(own: Ran, judged: Mapping[str, Judged]) -> Iterator[str]:
@@ -219,10 +219,10 @@ def _orphans(rows: list[Event], inside: Mapping[str, int]) -> list[Event]:
 
 
 def _stretched(own: Ran, judged: Mapping[str, Judged]) -> Iterator[str]:
-    """The whole run as a stretch of it has the same snapshots."""
+    """The whole run as a segment of it has the same snapshots."""
     follower = Follower(own.logs, own.supervisor.system)
     follower.look()
-    whole = stretch(follower, 0.0, follower.now, with_services=True, whole=True)
+    whole = segment(follower, 0.0, follower.now, with_services=True, whole=True)
     for snapshot in snapshots_of(whole.execution):
         right = judged.get(snapshot.id)
         if right is None:
@@ -251,7 +251,7 @@ def test_books_and_cuts_of_tables() -> None:
     check_none(of_systems([*some(), drawn(2867)]))  # in that one a process that takes no part has sent something
 
 
-@pytest.mark.long("books and cuts for an audit of the tables of 5,000 systems in which any features meet")
+@pytest.mark.long("audit and cuts of the tables of 5,000 systems in which any features meet")
 def test_books_and_cuts_of_very_many_tables() -> None:
     check_none(of_systems(executions(3_000_000, 5_000)))
 
@@ -282,5 +282,5 @@ def test_no_snapshot_needs_an_event_or_a_manifest() -> None:
     """A snapshot that is complete before any process has done anything, of a run that ends before it is stored."""
     scenario = parse_toml(AT_ONCE_DONE, "at once")
     rows = [row for row in run(scenario).table if row.kind != COMMITTED]
-    assert [(own.status, own.problems) for own in books(rows, scenario).snapshots] == [(COMPLETE, ())]
+    assert [(own.status, own.problems) for own in audit(rows, scenario).snapshots] == [(COMPLETE, ())]
     check_none(of_table(rows, scenario))

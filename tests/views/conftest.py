@@ -18,7 +18,7 @@ from views.live.form_state import Asked
 
 
 class StillRun:
-    """What frames and stretches need of a run: here of one that was over before."""
+    """What frames and segments need of a run: here of one that was over before."""
 
     def __init__(self, follower: Follower | None, state: str = "ended") -> None:
         self.id, self.asked, self.owner = "0123456789abcdef", Asked(3), None

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from cluster.replay.holdings import Amount, Holdings
-from cluster.replay.segment import Stretch
+from cluster.replay.segment import Segment
 from sim.explain.verdicts import sum_words
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of
@@ -16,7 +16,7 @@ MOST_GOODS = 2  # that have room
 MOST_TOTAL = 10**6  # of a stock that never ends nobody sees what is missing
 
 
-def amounts(own: Stretch, held: Holdings) -> dict[str, Any]:
+def amounts(own: Segment, held: Holdings) -> dict[str, Any]:
     """What each process holds at the end of a diagram, and the sums: of then, and of its last complete snapshot.
 
     Empty: nothing is conserved.
@@ -45,8 +45,8 @@ def amount_words(amount: Amount, *, is_one_epoch: bool) -> str:
     return f"{told} {amount.unit}" if there == amount.total else f"{told} {amount.unit}, not {amount.total}"
 
 
-def _recorded(own: Stretch) -> str:
-    """The sum of the last complete snapshot that was recorded in the stretch; empty: there is none."""
+def _recorded(own: Segment) -> str:
+    """The sum of the last complete snapshot that was recorded in the segment; empty: there is none."""
     execution = own.execution
 
     def is_seen(snapshot: Snapshot) -> bool:

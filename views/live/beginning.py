@@ -1,4 +1,4 @@
-"""What a stretch of the live run begins with: the states of its processes, and the messages on their way.
+"""What a segment of the live run begins with: the states of its processes, and the messages on their way.
 
 A scenario has no messages in its channels at first. So a process begins in the state before it has sent those that are
 on their way, and sends them in the first steps: after these everything is as it was.

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from cluster.replay.following import Follower
-from cluster.replay.segment import Stretch, stretch
+from cluster.replay.segment import Segment, segment
 from diagrams.figure.live_signs import live_signs
 from diagrams.figure.spacetime import NAME_SIZE, figure
 from diagrams.scene.arrangement import Arrangement
@@ -117,7 +117,7 @@ class Frames:
             is_settled = place.end is not None and (run.is_over or place.end < run.now - SETTLED_S)
             end = run.now if place.end is None else min(place.end, run.now)
             still = still_since(run, follower)
-            own = stretch(follower, max(0.0, end - place.width), end, with_services=place.with_services, still=still)
+            own = segment(follower, max(0.0, end - place.width), end, with_services=place.with_services, still=still)
             held = follower.ledger.at(end)
         text = _written(drawn(own, place, amounts(own, held)))
         if is_settled:
@@ -184,8 +184,8 @@ def still_since(run: LiveRun, follower: Follower) -> dict[str, float]:
     return {name: follower.heard(name) for name in names}
 
 
-def drawn(own: Stretch, place: Place, held: Mapping[str, Any]) -> dict[str, Any]:
-    """The diagram of a stretch, with what the browser needs to draw it (assets/explore/diagram/diagram.js).
+def drawn(own: Segment, place: Place, held: Mapping[str, Any]) -> dict[str, Any]:
+    """The diagram of a segment, with what the browser needs to draw it (assets/explore/diagram/diagram.js).
 
     `held`: what is conserved, and where (views/live/amounts.py).
     """
@@ -220,8 +220,8 @@ def _write_amounts(picture: dict[str, Any], amounts: Sequence[str | None]) -> No
         layout["margin"]["t"] += NAME_SIZE
 
 
-def scene_of(own: Stretch, place: Place) -> Scene:
-    """The scene of a stretch, from its beginning to its end. A run that is still short fills a wider one bit by bit."""
+def scene_of(own: Segment, place: Place) -> Scene:
+    """The scene of a segment, from its beginning to its end. A run that is still short fills a wider one bit by bit."""
     scene = compose(own.execution)
     services = () if place.with_services else scene.lanes[len(scene.processes) :]
     width = max(own.end - own.begin, min(place.width, FIRST_S) if own.begin == 0 else 0.1)

@@ -35,7 +35,7 @@ class LivePage:
         self.ack = 0
         self.notice: dict[str, Any] | None = None
         self.wants_another = ""  # the id of the cluster that is over, instead of which the form is shown
-        self.stretch: tuple[str, float, float] | None = None  # to be opened on another page
+        self.segment: tuple[str, float, float] | None = None  # to be opened on another page
 
     def data(self, run: LiveRun) -> dict[str, Any]:
         """What the component of this browser is told, beside the frames."""
@@ -60,7 +60,7 @@ class LivePage:
         if what in ("explore", "traces"):
             begin, end = wish.get("begin"), wish.get("end")
             if isinstance(begin, int | float) and isinstance(end, int | float) and 0 <= begin < end < 1e9:
-                self.stretch = what, begin, end
+                self.segment = what, begin, end
         elif what == "another":
             self.wants_another = run.id
         elif not may_act(run):
@@ -124,9 +124,9 @@ def _cluster() -> None:
     if run is None or own.wants_another == run.id:
         st.rerun()
     live_cluster(own.data(run), key=COMPONENT, on_outbox_change=_take)
-    stretch, own.stretch = own.stretch, None
-    if stretch is not None:
-        _open(own, run, *stretch)
+    segment, own.segment = own.segment, None
+    if segment is not None:
+        _open(own, run, *segment)
 
 
 def _take() -> None:
@@ -134,7 +134,7 @@ def _take() -> None:
 
 
 def _open(own: LivePage, run: LiveRun, where: str, begin: float, end: float) -> None:
-    """Go to another page with a stretch of the run; where that is not possible, say why."""
+    """Go to another page with a segment of the run; where that is not possible, say why."""
     try:
         if where == "explore":
             with for_this_tab() as is_open, answering(is_open):

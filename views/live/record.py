@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cluster.replay.following import Follower
-from cluster.replay.segment import stretch
+from cluster.replay.segment import segment
 from sim.core.errors import InputError
 from sim.core.model import COMMITTED, DECISION, RECORD, SNAPSHOT_COMPLETE
 from sim.explain.words import Words, sequence
@@ -51,7 +51,7 @@ def record(run: LiveRun, name: str) -> dict[str, Any]:
 
 
 def _recorded(follower: Follower, snapshot: str) -> tuple[Execution, Snapshot | None]:
-    """The stretch of the run in which a snapshot was taken, and the snapshot if somebody has recorded."""
+    """The segment of the run in which a snapshot was taken, and the snapshot if somebody has recorded."""
     times = [
         entry.time * follower.unit
         for entry in follower.marks
@@ -59,7 +59,7 @@ def _recorded(follower: Follower, snapshot: str) -> tuple[Execution, Snapshot | 
         if row[8] == snapshot and row[2] in (RECORD, SNAPSHOT_COMPLETE, DECISION, COMMITTED)
     ]
     begin, end = min(times, default=0.0), max(times, default=0.0)
-    own = stretch(follower, begin, end, with_services=False, most=MOST_LINES)
+    own = segment(follower, begin, end, with_services=False, most=MOST_LINES)
     return own.execution, next((found for found in snapshots_of(own.execution) if found.id == snapshot), None)
 
 

@@ -1,4 +1,4 @@
-"""A stretch of the live run for the other pages: a scenario for Explore, an event table for Traces."""
+"""A segment of the live run for the other pages: a scenario for Explore, an event table for Traces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow
 
 from cluster.replay.following import Follower
-from cluster.replay.segment import MOST_LINES, Stretch, stretch
+from cluster.replay.segment import MOST_LINES, Segment, segment
 from pipeline.store.data_root import free_name, new_folder_path
 from pipeline.store.folder import Store
 from pipeline.store.manifest import TRACE
@@ -39,7 +39,7 @@ from views.live.cluster import LiveRun
 from views.live.words import short_name
 from views.server.budget import run_of
 
-MOST_EVENTS = 1_500  # of a stretch that is opened in Explore
+MOST_EVENTS = 1_500  # of a segment that is opened in Explore
 WITH_SNAPSHOTS = "chandy_lamport"
 JUST_AFTER_S = 1e-6
 
@@ -50,12 +50,12 @@ def scenario_of(run: LiveRun, begin: float, end: float) -> Scenario:
     Its messages, and under Chandy-Lamport its snapshots, are those of the run; and its states, where the workload can
     begin in those of `begin`. What a recovery takes back together with all before `begin` is left out.
     """
-    own = _stretch(run, begin, end)
+    own = _segment(run, begin, end)
     if (restored := _restored(own)) > begin:
-        own = _stretch(run, restored, end, "a recovery has taken back what happened in these seconds")
+        own = _segment(run, restored, end, "a recovery has taken back what happened in these seconds")
     events = [row for row in own.execution.events if row.kind in APPLICATION_KINDS]
     if len(events) > MOST_EVENTS:
-        raise InputError(f"{len(events):,} events are more than Explore shows of a stretch; show fewer seconds")
+        raise InputError(f"{len(events):,} events are more than Explore shows of a segment; show fewer seconds")
     with run.lock:
         ledger = _follower(run).ledger
         held, left = ledger.before(own.begin), ledger.at(own.end)
@@ -65,8 +65,8 @@ def scenario_of(run: LiveRun, begin: float, end: float) -> Scenario:
     return replace(begun, story=_story(run, begin, own, begun, beginning_words(held, left, begun, own.begin)))
 
 
-def _scripted(own: Stretch, *, reacts: bool) -> Scenario:
-    """The events of the stretch as a script. `reacts`: for the workload of the cluster, which may answer by itself."""
+def _scripted(own: Segment, *, reacts: bool) -> Scenario:
+    """The events of the segment as a script. `reacts`: for the workload of the cluster, which may answer by itself."""
     rows = [row._replace(time=max(row.time, own.begin)) for row in own.execution.table]
     told = reconstruct(rows, own.execution.scenario.processes, "live", reacts=reacts)
     if len(told.script) < sum(row.kind in (SEND, INTERNAL) for row in rows):
@@ -76,8 +76,8 @@ def _scripted(own: Stretch, *, reacts: bool) -> Scenario:
     return replace(told, title=_title(own), topology=Topology("listed", channels=tuple(edges)))
 
 
-def _restored(own: Stretch) -> float:
-    """When all were restored by the last recovery that went back further than the stretch; 0 if there was none."""
+def _restored(own: Segment) -> float:
+    """When all were restored by the last recovery that went back further than the segment; 0 if there was none."""
     rows = own.execution.events
     recorded = {(row.process, row.snapshot_id) for row in rows if row.kind == RECORD and row.time >= own.begin}
     restores = [row for row in rows if row.kind == RESTORE and own.begin > 0]
@@ -90,7 +90,7 @@ def _ends(channel: str) -> tuple[str, str]:
     return source, target
 
 
-def _story(run: LiveRun, begin: float, own: Stretch, scenario: Scenario, beginning: str) -> str:
+def _story(run: LiveRun, begin: float, own: Segment, scenario: Scenario, beginning: str) -> str:
     """Where the scenario comes from, what it begins with, and what of the run it leaves out."""
     told = [
         f"{_title(own)}, of a cluster of {run.asked.title}. Change what you like: the cluster does not notice.",
@@ -157,7 +157,7 @@ def _planned(scenario: Scenario, execution: Execution, snapshot: str, shift: flo
 
 def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
     """Keep the run from `begin` to `end`, in seconds, as a folder for Traces; gives its name. Raises InputError."""
-    own = _stretch(run, begin, end)
+    own = _segment(run, begin, end)
     processes = own.execution.scenario.processes
     rows = [row for row in own.execution.table if row.process in processes]
     name = free_name(f"live-{own.begin:.0f}-to-{own.end:.0f}s")
@@ -182,8 +182,8 @@ def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
     return name
 
 
-def _notes(own: Stretch) -> list[str]:
-    """What a log of the stretch does not say by itself."""
+def _notes(own: Segment) -> list[str]:
+    """What a log of the segment does not say by itself."""
     told = [
         f"This is the part from {own.begin:.1f} to {own.end:.1f} s. Messages from before are sent at its beginning."
     ]
@@ -199,13 +199,13 @@ def _follower(run: LiveRun) -> Follower:
     return run.follower
 
 
-def _stretch(run: LiveRun, begin: float, end: float, empty: str = "nothing happens in these seconds") -> Stretch:
-    """The stretch with all its messages. Raises InputError where there is none (`empty`), or it is too long."""
+def _segment(run: LiveRun, begin: float, end: float, empty: str = "nothing happens in these seconds") -> Segment:
+    """The segment with all its messages. Raises InputError where there is none (`empty`), or it is too long."""
     follower = _follower(run)
     if not 0 <= begin < end:
         raise InputError(f"{empty}; show others")
     with run.lock:
-        own = stretch(follower, begin, end, with_services=False, whole=True)
+        own = segment(follower, begin, end, with_services=False, whole=True)
     if own.begin > begin + 1e-9:
         raise InputError(f"these seconds have more than {MOST_LINES:,} actions; show fewer seconds")
     if not any(row.kind in APPLICATION_KINDS and row.time >= own.begin for row in own.execution.events):
@@ -213,5 +213,5 @@ def _stretch(run: LiveRun, begin: float, end: float, empty: str = "nothing happe
     return own
 
 
-def _title(own: Stretch) -> str:
+def _title(own: Segment) -> str:
     return f"Live, {own.begin:.1f} to {own.end:.1f} s"

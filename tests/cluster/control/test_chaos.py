@@ -1,4 +1,4 @@
-"""Real processes under kills, partitions, delays and losses, while snapshots are taken: the books are exact."""
+"""Real processes under kills, partitions, delays and losses, while snapshots are taken: the audit holds."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from cluster.control.chaos import SNAPSHOTS_PER_SECOND, Report, chaos, plan
 from cluster.control.startup import Wanted, of_nodes
 from cluster.model import FAULT_KINDS
 from cluster.node.system import TRANSPORTS
-from cluster.replay.audit import Books, ChannelBooks, SnapshotBooks
-from cluster.replay.scenario import retold, table
+from cluster.replay.audit import Audit, ChannelAudit, SnapshotAudit
+from cluster.replay.scenario import replayed, table
 from pipeline.__main__ import main as pipeline
 from pipeline.spark import session as spark_session
 from sim.core.errors import InputError
 from sim.core.model import Event
 from sim.run.execution import run
 from tests.cluster.running import said
-from tests.reference.live_books import live_books
+from tests.reference.live_audit import live_audit
 from tests.tools import QUICK_JAVA
 from tests.waiting import apart
 
@@ -71,7 +71,7 @@ RUNS = [("tcp", 3, *SHORT), *(pytest.param((name, 4, SECONDS, SEED), marks=LONG)
 
 @pytest.fixture(scope="module", params=RUNS, ids=str)
 def run_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """The same faults by each transport: the same books have to be exact."""
+    """The same faults by each transport: the same audit has to hold."""
     transport, nodes, seconds, seed = request.param
     folder = tmp_path_factory.mktemp(f"chaos-{transport}") / "run"
     wanted = Wanted(of_nodes(nodes, "bank", settings=["pace=2"]), delay=DELAY, folder=folder, transport=transport)
@@ -83,10 +83,10 @@ def test_the_books_are_exact_and_no_node_remains(run_of: Ran) -> None:
     report = run_of.report
     assert (report.wrong, report.is_drained, report.still_there) == ([], True, ())
     assert {*report.faults} == {*FAULT_KINDS}
-    assert len(report.recoveries) == report.books.recoveries >= 1
+    assert len(report.recoveries) == report.audit.recoveries >= 1
     assert all(took > 0 for took in report.recoveries)
-    assert report.books.statuses["complete"] == report.snapshots["COMPLETED"] >= 1
-    assert report.books.total("sent") == report.books.total("received") > 0
+    assert report.audit.statuses["complete"] == report.snapshots["COMPLETED"] >= 1
+    assert report.audit.total("sent") == report.audit.total("received") > 0
     own = str(report.logs).encode()
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -100,10 +100,10 @@ def test_the_books_are_exact_and_no_node_remains(run_of: Ran) -> None:
 
 @pytest.mark.slow
 def test_an_independent_reader_of_its_logs_finds_nothing_wrong_either(run_of: Ran) -> None:
-    books = live_books(run_of.folder)
-    assert books.problems == []
-    assert len(books.snapshots) == run_of.report.snapshots["COMPLETED"]
-    assert books.receipts == run_of.report.books.messages
+    found = live_audit(run_of.folder)
+    assert found.problems == []
+    assert len(found.snapshots) == run_of.report.snapshots["COMPLETED"]
+    assert found.receipts == run_of.report.audit.messages
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_the_event_table_and_the_cuts_are_written(run_of: Ran) -> None:
     written = pyarrow.parquet.read_table(run_of.folder / "events")
     assert written.num_rows == len(table(run_of.report.logs))
     cuts = pyarrow.csv.read_csv(run_of.folder / "cuts.csv")
-    complete = {own.id for own in run_of.report.books.snapshots if own.status == "complete"}
+    complete = {own.id for own in run_of.report.audit.snapshots if own.status == "complete"}
     assert complete <= {*cuts.column("cut_id").to_pylist()}
 
 
@@ -131,9 +131,9 @@ def test_of_ten_seconds_much_is_in_the_books_and_the_simulation_comes_to_the_sam
     report = run_of.report
     assert report.snapshots.get("COMPLETED", 0) >= 20
     assert report.faults["kill"] >= 1
-    assert report.books.recorded >= 1
-    assert report.books.total("put_back") >= 1
-    assert rows_of(run(retold(report.logs)).table) == rows_of(table(report.logs))
+    assert report.audit.recorded >= 1
+    assert report.audit.total("put_back") >= 1
+    assert rows_of(run(replayed(report.logs)).table) == rows_of(table(report.logs))
 
 
 @pytest.fixture(scope="session")
@@ -151,21 +151,21 @@ def test_the_pipeline_finds_every_cut_consistent(run_of: Ran, capsys: pytest.Cap
     assert pipeline(["audit", str(folder), "--cuts", str(folder / "cuts.csv")]) == 0
     assert "none of them inconsistent" in capsys.readouterr().out
     audits = pyarrow.parquet.read_table(folder / "audits", columns=["cut_id", "consistent"]).to_pylist()
-    complete = {own.id for own in run_of.report.books.snapshots if own.status == "complete"}
+    complete = {own.id for own in run_of.report.audit.snapshots if own.status == "complete"}
     assert complete <= {own["cut_id"] for own in audits if own["consistent"]}
 
 
 # ---------------------------------------------------------------------- the command
 
 
-CHANNEL = ChannelBooks("P1->P2", 9, 9, put_back=1, left=0, lost=0, duplicated=0, out_of_order=0, unfounded=0)
+CHANNEL = ChannelAudit("P1->P2", 9, 9, put_back=1, left=0, lost=0, duplicated=0, out_of_order=0, unfounded=0)
 WRONG = replace(CHANNEL, received=7, left=2, lost=3, duplicated=4, out_of_order=5, unfounded=6)
-TAKEN = (SnapshotBooks("S1", "complete", 0, 3, ()), SnapshotBooks("S2", "failed", 0, 8, ()))
+TAKEN = (SnapshotAudit("S1", "complete", 0, 3, ()), SnapshotAudit("S2", "failed", 0, 8, ()))
 
 
-def report_with(channel: ChannelBooks, problems: tuple[str, ...] = (), still_there: tuple[int, ...] = ()) -> Report:
+def report_with(channel: ChannelAudit, problems: tuple[str, ...] = (), still_there: tuple[int, ...] = ()) -> Report:
     """Of a run that was drained if nothing is left in the channel."""
-    own = Books((channel,), TAKEN, messages=11, recoveries=2, problems=problems)
+    own = Audit((channel,), TAKEN, messages=11, recoveries=2, problems=problems)
     faults, snapshots = {"kill": 2, "mend": 1}, {"COMPLETED": 1, "FAILED": 1}
     return Report(faults, (0.75, 1.0), snapshots, not channel.left, still_there, own, Path())
 
@@ -196,7 +196,7 @@ def test_the_command_prints_what_came_of_it(monkeypatch: pytest.MonkeyPatch, tmp
         "messages recorded in channels: 3; put back by recoveries: 1",
         "lost: 0, duplicated: 0, out of order: 0",
         "left in channels: 0; nodes still running: 0",
-        "the books are exact, at the end and at each of 1 snapshots",
+        "the audit holds, at the end and at each of 1 snapshots",
     ]
 
 

@@ -17,8 +17,8 @@ from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, NodeStatus, Problem
 from cluster.node.event_log import Entry, EventLog, severed_in
 from cluster.node.system import System, live
-from cluster.replay.scenario import retold, table
-from cluster.store.checkpoints import Vault
+from cluster.replay.scenario import replayed, table
+from cluster.store.checkpoints import CheckpointStore
 from sim.core.model import LocalSnapshot
 from sim.run.execution import run
 from sim.services.uploads import Part
@@ -71,7 +71,7 @@ def test_a_channel_stays_severed_when_its_receiver_starts_again(tmp_path: Path) 
 
     logs = while_running(tmp_path, act)
     bare = [row._replace(time=0.0, row=0, step=0) for row in table(logs)]
-    assert [row._replace(time=0.0, row=0, step=0) for row in run(retold(logs)).table] == bare
+    assert [row._replace(time=0.0, row=0, step=0) for row in run(replayed(logs)).table] == bare
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_a_log_says_which_channels_it_leaves_severed(tmp_path: Path) -> None:
     assert severed_in(tmp_path / "2.log") == set()
 
 
-class FullVault:
+class FullCheckpointStore:
     """One that can write nothing."""
 
     roots = ("usual",)
@@ -148,7 +148,7 @@ class FullVault:
 def test_a_part_of_a_snapshot_that_is_deleted_meanwhile_need_not_be_written() -> None:
     system = System(live(of_nodes(2, "bank"), 0.01), 0.01)
     registry = type("None", (), {"row": lambda self, name: None})()
-    store = Store(system, registry, cast("Vault", FullVault()), "c")
+    store = Store(system, registry, cast("CheckpointStore", FullCheckpointStore()), "c")
     store.time_to_live = budget_s()
     part = Part(LocalSnapshot(1, 0, {}, frozenset(), True), {}, None, 1)
 

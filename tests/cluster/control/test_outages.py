@@ -215,7 +215,7 @@ class Storage:
     """What a cluster writes hangs, or fails, where the name of a file ends in `ending`."""
 
     def __init__(self, supervisor: Supervisor) -> None:
-        (self._place,) = supervisor.store.vault._places.values()
+        (self._place,) = supervisor.store.checkpoints._places.values()
         self._write, self._read = self._place.write, self._place.read
         self.gate, self.ending, self.problem = threading.Event(), "", ""
         self._place.write = self.write  # type: ignore[method-assign]
@@ -259,7 +259,7 @@ def test_what_hangs_ends_a_snapshot_when_its_time_is_over(tmp_path: Path, ending
         assert own.duration is not None and own.duration < 1000 * budget_s(4 * TTL_S)
         assert ending == ".part" or f"its manifest was not written within {TTL_S:g} s of the request" in own.reason
         storage.go_on()
-        found = supervisor.store.vault.found
+        found = supervisor.store.checkpoints.found
         await comes(lambda: storage.late == storage.asked, "what hung is written, too late")
         await comes(lambda: own.id not in found("snapshots").snapshots, "what came too late is deleted")
         after = await taken(supervisor)

@@ -159,7 +159,7 @@ def test_a_node_that_is_lost_at_the_start_is_named(tmp_path, monkeypatch):
 
 
 def failing(method: Callable[..., Any], times: int) -> Callable[..., Any]:
-    """A method of a vault whose disk is full so often."""
+    """A method of a checkpoint store whose disk is full so often."""
     left = [times]
 
     def call(*arguments: Any) -> Any:
@@ -173,8 +173,8 @@ def failing(method: Callable[..., Any], times: int) -> Callable[..., Any]:
 
 def test_a_part_that_cannot_be_written_is_uploaded_again(cluster, monkeypatch):
     async def act(supervisor: Supervisor) -> None:
-        vault = supervisor.store.vault
-        monkeypatch.setattr(vault, "write_part", failing(vault.write_part, 2))
+        checkpoints = supervisor.store.checkpoints
+        monkeypatch.setattr(checkpoints, "write_part", failing(checkpoints.write_part, 2))
         own = await taken(supervisor)
         assert own.status is Status.COMPLETED, own.reason
         assert money(supervisor.contents(own.id)) == 300
@@ -184,8 +184,8 @@ def test_a_part_that_cannot_be_written_is_uploaded_again(cluster, monkeypatch):
 
 def test_a_manifest_that_cannot_be_written_makes_its_snapshot_fail_and_no_other(cluster, monkeypatch):
     async def act(supervisor: Supervisor) -> None:
-        vault = supervisor.store.vault
-        monkeypatch.setattr(vault, "write_manifest", failing(vault.write_manifest, 1))
+        checkpoints = supervisor.store.checkpoints
+        monkeypatch.setattr(checkpoints, "write_manifest", failing(checkpoints.write_manifest, 1))
         first, second = await taken(supervisor), await taken(supervisor)
         assert first.status is Status.FAILED
         assert not first.is_kept

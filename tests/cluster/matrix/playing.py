@@ -1,4 +1,4 @@
-"""A cell is played: a cluster, a moment, a fault. Then the cluster has to come to itself, and its books are done."""
+"""A cell is played: a cluster, a moment, a fault. Then the cluster has to come to itself, and is audited."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from tests.cluster.matrix.moments import HELD, brought_about
 from tests.cluster.matrix.proxy import Proxy
 from tests.cluster.matrix.stage import NAMES, SNAPSHOTS, Stage
 from tests.pipeline.s3 import BUCKET
-from tests.reference.live_books import live_books
+from tests.reference.live_audit import live_audit
 from tests.waiting import budget_s, until
 
-MOST = 10  # problems of the books that are told; one mistake makes many
+MOST = 10  # problems of the audit that are shown; one mistake makes many
 WITHIN_S = 15.0  # of the end of the fault, a snapshot of all is complete
 ANSWERS_S = 1.0  # in which it says that it is up, whatever its registry and its storage do
 NUMBERS = count()  # of databases
@@ -84,9 +84,9 @@ class Play:
                     left = self.stage.end()
         found += [f"the processes {left} are left"] if left else []
         found += sorted({f"{what}: {own.status}, {own.body}" for what, own in self.stage.asked if own.is_a_mistake})
-        books = live_books(self.stage.folder)
-        assert books.receipts, "no message was received"
-        return [*found, *books.problems[:MOST]]
+        audit = live_audit(self.stage.folder)
+        assert audit.receipts, "no message was received"
+        return [*found, *audit.problems[:MOST]]
 
     def _played(self) -> Iterator[str]:
         stage, (who, what, when) = self.stage, self.cell

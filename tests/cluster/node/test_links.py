@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from cluster.node import links
-from cluster.node.links import WINDOW, Link, Source, data_frame
+from cluster.node.data_frames import data_frame, message_of
+from cluster.node.links import WINDOW, Link
+from cluster.node.receiver import Source
 from cluster.node.system import TRANSPORTS, System
 from cluster.wire.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME
 from cluster.wire.tcp import Tcp, TcpConnection
@@ -365,6 +367,6 @@ def test_the_frame_of_a_message_says_all_of_it() -> None:
     own = message(SYSTEM, 3)
     frame = data_frame(9, own, 4)
     assert frame[0] == DATA
-    number, clock, found = links.message_of(frame, SYSTEM, 0, 1)
+    number, clock, found = message_of(frame, SYSTEM, 0, 1)
     assert (number, clock) == (9, 4)
     assert all(getattr(found, name) == getattr(own, name) for name in type(own).__dataclass_fields__)

@@ -1,4 +1,4 @@
-"""The books of a run: exact where the rules were followed, and wrong as soon as one row is not as it was."""
+"""The audit of a run: it holds where the rules were followed, and fails as soon as one row is not as it was."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from cluster.replay.audit import Books, ChannelBooks, books
+from cluster.replay.audit import Audit, ChannelAudit, audit
 from sim.core.model import PUT_BACK, RECEIVE, RECORD, RECORDED, SEND, Event
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
@@ -40,11 +40,11 @@ def told() -> tuple[Event, ...]:
     return tuple(run(scenario()).table)
 
 
-def of(rows: Iterable[Event]) -> Books:
-    return books([row._replace(row=number) for number, row in enumerate(rows)], scenario())
+def of(rows: Iterable[Event]) -> Audit:
+    return audit([row._replace(row=number) for number, row in enumerate(rows)], scenario())
 
 
-def doctored(which: int, change: Callable[[Event], list[Event]]) -> Books:
+def doctored(which: int, change: Callable[[Event], list[Event]]) -> Audit:
     rows = list(told())
     return of([*rows[:which], *change(rows[which]), *rows[which + 1 :]])
 
@@ -59,7 +59,7 @@ def rows_of(kind: str, channel: str = "P1->P2", epoch: int = LAST_EPOCH) -> list
     return found
 
 
-def channel_of(own: Books, name: str = "P1->P2") -> ChannelBooks:
+def channel_of(own: Audit, name: str = "P1->P2") -> ChannelAudit:
     return next(channel for channel in own.channels if channel.channel == name)
 
 
@@ -182,11 +182,11 @@ def test_a_snapshot_that_lacks_a_part_is_found() -> None:
 
 def test_what_a_recovery_does_not_put_back_is_lost() -> None:
     half = scenario(recovery='{ on = "crash", channels = false }')
-    own = books(run(half).table, half)
+    own = audit(run(half).table, half)
     assert own.total("lost") > 0
     assert own.total("put_back") == 0
 
 
 def test_what_is_not_fenced_off_is_received_without_a_send() -> None:
     half = scenario(recovery='{ on = "crash", fence = false }')
-    assert books(run(half).table, half).total("unfounded") > 0
+    assert audit(run(half).table, half).total("unfounded") > 0

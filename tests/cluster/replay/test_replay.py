@@ -1,4 +1,4 @@
-"""Simulation against reality: the merged log of a live run, told again to the simulator, gives the same, to the byte.
+"""Simulation against reality: the merged log of a live run, replayed in the simulator, gives the same, to the byte.
 
 Each algorithm that can run live does so here, also one that is new: on its own bundled scenario, as the scenario says,
 and on a bank with random delays, under which its snapshots find messages on their way.
@@ -19,8 +19,8 @@ from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status, Wish
 from cluster.node.system import GRPC, TCP
 from cluster.node.system import live as as_live
-from cluster.replay.audit import books
-from cluster.replay.scenario import NotToldAgain, retold
+from cluster.replay.audit import audit
+from cluster.replay.scenario import NotReplayable, replayed
 from cluster.store.registry import Registry
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
@@ -76,7 +76,7 @@ def check_stored(supervisor: Supervisor, execution: Execution, snapshots: list[s
         assert to_json(stored["channels"]) == to_json({key: ours["channels"][key] for key in stored["channels"]})
 
 
-OTHERS = pytest.mark.long("every algorithm live, and told again")
+OTHERS = pytest.mark.long("every algorithm live, and replayed")
 SOON = ("chandy_lamport", "lai_yang", "unaligned_barriers")
 
 
@@ -206,7 +206,7 @@ def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(transp
     wanted = Wanted(bank(4), tmp_path / "cluster", delay=(0.005, 0.03), allows_faults=True, transport=transport)
     execution = told_again(live(wanted, act))
     assert [money(own) for own in snapshots_of(execution) if own.status == "complete"] == [400] * 3
-    own = books(execution.table, execution.scenario)
+    own = audit(execution.table, execution.scenario)
     assert (own.recoveries, [problem for problem in own.wrong if "left in the channel" not in problem]) == (2, [])
 
 
@@ -246,5 +246,5 @@ def test_a_run_with_a_cancelled_snapshot_is_not_told_again(tmp_path):
         assert (await taken(supervisor)).status is Status.COMPLETED
 
     logs = live(Wanted(bank(), tmp_path / "cluster", delay=(0.3, 0.3)), act)
-    with pytest.raises(NotToldAgain, match="somebody from outside made a process cancel"):
-        retold(logs)
+    with pytest.raises(NotReplayable, match="somebody from outside made a process cancel"):
+        replayed(logs)

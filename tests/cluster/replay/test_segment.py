@@ -1,4 +1,4 @@
-"""A stretch of a live run as an execution: the same events, messages and cuts as in the whole run."""
+"""A segment of a live run as an execution: the same events, messages and cuts as in the whole run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from cluster.replay.scenario import table
-from cluster.replay.segment import MOST_MESSAGES, stretch
+from cluster.replay.segment import MOST_MESSAGES, segment
 from diagrams.figure.spacetime import figure
 from diagrams.scene.composition import compose
 from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RECOVERY, RESTORE, SEND, Event
@@ -54,7 +54,7 @@ def application(rows: list[Event]) -> list[tuple[object, ...]]:
 
 
 def test_all_of_a_run_has_the_events_of_its_table(follower: Follower) -> None:
-    own = stretch(follower, 0.0, follower.now, with_services=True, whole=True)
+    own = segment(follower, 0.0, follower.now, with_services=True, whole=True)
     theirs = table(follower.folder)
     assert (own.every, own.begin) == (1, 0.0)
     for process in own.execution.scenario.processes:
@@ -70,13 +70,13 @@ def test_all_of_a_run_has_the_events_of_its_table(follower: Follower) -> None:
 
 
 def test_a_snapshot_has_the_same_cut_and_channels_in_a_stretch_as_in_the_run(follower: Follower) -> None:
-    whole = stretch(follower, 0.0, follower.now, with_services=True, whole=True)
+    whole = segment(follower, 0.0, follower.now, with_services=True, whole=True)
     known = {own.id: own for own in snapshots_of(whole.execution)}
     assert len(known) == 3
     for snapshot in known.values():
         times = [whole.execution.times[part.step] for part in snapshot.local.values()]
         begin, end = max(0.0, min(times) - 0.15), max(times) + 0.3
-        own = stretch(follower, begin, end, with_services=False, whole=True)
+        own = segment(follower, begin, end, with_services=False, whole=True)
         found = next(other for other in snapshots_of(own.execution) if other.id == snapshot.id)
         assert {name: part.recorded for name, part in found.local.items()} == {
             name: part.recorded for name, part in snapshot.local.items()
@@ -95,7 +95,7 @@ def test_a_stretch_may_begin_within_a_recovery(follower: Follower) -> None:
     (begun,) = (own.time for own in follower.marks if own.rows[0][2] == RECOVERY)
     first = min(own.time for own in follower.marks if any(row[2] == RESTORE for row in own.rows))
     begin = (begun + first) / 2 * follower.unit
-    own = stretch(follower, begin, follower.now, with_services=False)
+    own = segment(follower, begin, follower.now, with_services=False)
     assert own.begin > begun * follower.unit
     assert [row.kind for row in own.execution.table if row.kind in (RECOVERY, RESTORE)] == [RECOVERY, *3 * [RESTORE]]
     assert figure(compose(own.execution), "right", live=True)["data"]
@@ -105,7 +105,7 @@ def test_any_stretch_can_be_drawn_and_each_receipt_has_its_send(follower: Follow
     draw = random.Random(7)
     for _ in range(40):
         begin, end = sorted(draw.uniform(0, follower.now) for _ in range(2))
-        own = stretch(follower, begin, end, with_services=draw.random() < 0.5, whole=draw.random() < 0.3)
+        own = segment(follower, begin, end, with_services=draw.random() < 0.5, whole=draw.random() < 0.3)
         scene = compose(own.execution).over((begin, end))
         assert figure(scene, draw.choice(("right", "down")), live=True)["data"]
         sends = {row.message_id for row in own.execution.table if row.kind == SEND}
@@ -117,8 +117,8 @@ def test_of_many_messages_a_share_is_drawn_with_all_that_snapshots_have_recorded
     follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cluster.replay.segment.MOST_MESSAGES", 10)
-    own = stretch(follower, 0.0, follower.now, with_services=False)
-    whole = stretch(follower, 0.0, follower.now, with_services=False, whole=True)
+    own = segment(follower, 0.0, follower.now, with_services=False)
+    whole = segment(follower, 0.0, follower.now, with_services=False, whole=True)
     assert own.every > 1
     count = [sum(row.kind == SEND for row in other.execution.table) for other in (own, whole)]
     assert count[0] < count[1]
@@ -131,7 +131,7 @@ def test_a_recovery_before_the_stretch_takes_back_nothing_in_it(follower: Follow
     restores = [row for entry in follower.marks for row in entry.rows if row[2] == RESTORE]
     assert {row[0] for row in restores} == {"P1", "P2", "P3"}
     last = max(entry.time * follower.unit for entry in follower.marks for row in entry.rows if row[2] == RESTORE)
-    own = stretch(follower, last + 0.01, follower.now, with_services=False)
+    own = segment(follower, last + 0.01, follower.now, with_services=False)
     assert all(dot.gone is None for dot in compose(own.execution).dots)
-    before = stretch(follower, max(0.0, last - 0.5), last + 0.05, with_services=False)
+    before = segment(follower, max(0.0, last - 0.5), last + 0.05, with_services=False)
     assert any(dot.gone is not None for dot in compose(before.execution).dots)

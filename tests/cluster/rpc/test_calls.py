@@ -17,7 +17,7 @@ from grpc import aio
 from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
 from cluster.model import Status
-from cluster.node.links import data_frame
+from cluster.node.data_frames import data_frame
 from cluster.node.system import GRPC
 from cluster.rpc import parts, transport
 from cluster.rpc import snapshot_pb2 as pb

@@ -12,7 +12,7 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from grpc import aio
 
-from cluster.node.links import data_frame
+from cluster.node.data_frames import data_frame
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.messages import message_of
 from cluster.rpc.parts import calls

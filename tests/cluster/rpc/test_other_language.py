@@ -1,4 +1,4 @@
-"""A node in JavaScript takes part in a cluster: its snapshots are complete, and its run is told again, row by row."""
+"""A node in JavaScript takes part in a cluster: its snapshots are complete, and its run is replayed, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots for the tests of vault, registry and reconciliation."""
+"""Snapshots for the tests of checkpoint store, registry and reconciliation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from cluster.model import FULL, INCREMENTAL, Epoch, Snapshot, Status
-from cluster.store.checkpoints import Vault
+from cluster.store.checkpoints import CheckpointStore
 from cluster.store.manifest import Manifest, PartEntry
 from cluster.store.registry import Registry
 
@@ -43,27 +43,31 @@ def begin(registry: Registry) -> None:
         registry.add_epoch(Epoch(0, START, "the cluster began"))
 
 
-def store(vault: Vault, id: str, base: str | None = None, whole: tuple[str, ...] = (), number: int = 0) -> Manifest:
+def store(
+    checkpoints: CheckpointStore, id: str, base: str | None = None, whole: tuple[str, ...] = (), number: int = 0
+) -> Manifest:
     """Stores parts and manifest of a snapshot. The parts of the nodes in `whole` need no base."""
-    parts = tuple(vault.write_part("main", id, node, content(id, node), node in whole) for node in NODES)
+    parts = tuple(checkpoints.write_part("main", id, node, content(id, node), node in whole) for node in NODES)
     stored = manifest(id, parts, base, number)
-    vault.write_manifest("main", stored)
+    checkpoints.write_manifest("main", stored)
     return stored
 
 
-def take(registry: Registry, vault: Vault, id: str, base: str | None = None, whole: tuple[str, ...] = ()) -> Snapshot:
+def take(
+    registry: Registry, checkpoints: CheckpointStore, id: str, base: str | None = None, whole: tuple[str, ...] = ()
+) -> Snapshot:
     """Takes a snapshot as a cluster does: row, parts, manifest, row."""
     registry.put(row(id, base=base, nodes=NODES))
-    stored = store(vault, id, base, whole)
+    stored = store(checkpoints, id, base, whole)
     done = row(
         id, Status.COMPLETED, base, nodes=NODES, completed=NODES, size=stored.size, is_kept=True,
-        ended_at=stored.committed_at, manifest_uri=vault.uri("main", id), initiator="P1",
+        ended_at=stored.committed_at, manifest_uri=checkpoints.uri("main", id), initiator="P1",
     )  # fmt: skip
     registry.put(done)
     return done
 
 
-def unkeep(registry: Registry, vault: Vault, done: Snapshot) -> None:
+def unkeep(registry: Registry, checkpoints: CheckpointStore, done: Snapshot) -> None:
     """Gives up a stored snapshot, as retention does: the row first."""
     registry.put(replace(done, is_kept=False))
-    vault.delete(done.root, done.id)
+    checkpoints.delete(done.root, done.id)

@@ -39,7 +39,7 @@ def registry(url: str, tmp_path: Path) -> Iterator[SlowRegistry]:
 
 
 @pytest.fixture
-def books(registry: SlowRegistry) -> Iterator[WriteBehind]:
+def behind(registry: SlowRegistry) -> Iterator[WriteBehind]:
     behind = WriteBehind(registry)
     behind.begin(FIRST)
     yield behind
@@ -47,41 +47,41 @@ def books(registry: SlowRegistry) -> Iterator[WriteBehind]:
     behind.close()
 
 
-def written(books: WriteBehind) -> None:
+def written(behind: WriteBehind) -> None:
     """Wait until nothing waits."""
-    until(lambda: not books.waiting, "all is written")
+    until(lambda: not behind.waiting, "all is written")
 
 
-def ids(books: WriteBehind | Registry, status: Status | None = None, before: str | None = None) -> list[str]:
-    return [own.id for own in books.page(status, 10, before)]
+def ids(behind: WriteBehind | Registry, status: Status | None = None, before: str | None = None) -> list[str]:
+    return [own.id for own in behind.page(status, 10, before)]
 
 
 # ---------------------------------------------------------------------- while the database hangs
 
 
 def test_what_is_said_is_known_at_once_and_written_when_the_database_answers(
-    books: WriteBehind, registry: SlowRegistry
+    behind: WriteBehind, registry: SlowRegistry
 ) -> None:
-    books.put(row("snap-0", Status.COMPLETED, is_kept=True))
-    written(books)
+    behind.put(row("snap-0", Status.COMPLETED, is_kept=True))
+    written(behind)
     registry.writes.clear()
-    books.put(row("snap-1"))
-    books.put(row("snap-2"))
-    books.put(row("snap-1", Status.COMPLETED, is_kept=True))
-    books.put(row("snap-0", Status.FAILED, reason="damaged"))
-    books.add_epoch(Epoch(1, START, "P1 had ended", "snap-1"))
-    assert ids(books) == ["snap-2", "snap-1", "snap-0"]
-    assert ids(books, Status.COMPLETED) == ["snap-1"]
-    assert ids(books, Status.FAILED) == ["snap-0"]
-    assert ids(books, before="snap-2") == ["snap-1", "snap-0"]
-    assert [(own.number, own.last) for own in books.epochs()] == [(1, None), (0, "snap-1")]
-    assert [own.id for own in books.kept()] == ["snap-1"]
-    assert [own.id for own in books.running()] == ["snap-2"]
-    last = books.last_completed(0)
-    assert last and last.id == "snap-1" and books.last_completed(1) is None
+    behind.put(row("snap-1"))
+    behind.put(row("snap-2"))
+    behind.put(row("snap-1", Status.COMPLETED, is_kept=True))
+    behind.put(row("snap-0", Status.FAILED, reason="damaged"))
+    behind.add_epoch(Epoch(1, START, "P1 had ended", "snap-1"))
+    assert ids(behind) == ["snap-2", "snap-1", "snap-0"]
+    assert ids(behind, Status.COMPLETED) == ["snap-1"]
+    assert ids(behind, Status.FAILED) == ["snap-0"]
+    assert ids(behind, before="snap-2") == ["snap-1", "snap-0"]
+    assert [(own.number, own.last) for own in behind.epochs()] == [(1, None), (0, "snap-1")]
+    assert [own.id for own in behind.kept()] == ["snap-1"]
+    assert [own.id for own in behind.running()] == ["snap-2"]
+    last = behind.last_completed(0)
+    assert last and last.id == "snap-1" and behind.last_completed(1) is None
     assert ids(registry) == ["snap-0"], "none of it is in the database"
     registry.go_on()
-    written(books)
+    written(behind)
     assert ids(registry) == ["snap-2", "snap-1", "snap-0"]
     assert [own.id for own in registry.kept()] == ["snap-1"]
     assert [(own.number, own.last) for own in registry.epochs()] == [(1, None), (0, "snap-1")]
@@ -108,8 +108,8 @@ def test_any_page_is_as_if_all_were_written(
     folder = tmp_path_factory.mktemp("registry")
     registry = SlowRegistry(f"sqlite:///{folder / 'registry.sqlite'}")
     take(registry, Holder.here(folder))
-    books = WriteBehind(registry)
-    books.begin(FIRST)
+    behind = WriteBehind(registry)
+    behind.begin(FIRST)
     known: dict[str, Snapshot] = {}  # the oldest first
     try:
         for what, number, status in (*BEFORE, ("hang", 0, Status.FAILED), *changes):
@@ -118,74 +118,74 @@ def test_any_page_is_as_if_all_were_written(
                 registry.writes.clear()
             elif what == "write":
                 registry.go_on()
-                written(books)
+                written(behind)
             elif what == "put":
                 known[own.id] = own
-                books.put(own)
+                behind.put(own)
             elif own.id in known:
                 known[own.id] = replace(own, completed=("P1",))
-                books.note(known[own.id])
+                behind.note(known[own.id])
         newest = [*reversed(known.values())]
         for wanted in (None, Status.COMPLETED, Status.IN_PROGRESS):
             fitting = [own for own in newest if wanted in (None, own.status)]
             for limit in (1, 3, 10):
-                assert books.page(wanted, limit) == fitting[:limit]
+                assert behind.page(wanted, limit) == fitting[:limit]
             for own in newest:
                 older = [other for other in newest[newest.index(own) + 1 :] if wanted in (None, other.status)]
-                assert books.page(wanted, 3, own.id) == older[:3]
+                assert behind.page(wanted, 3, own.id) == older[:3]
     finally:
         registry.go_on()
-        books.close()
+        behind.close()
         registry.close()
 
 
 def test_a_read_that_hangs_ends_at_its_deadline_and_the_next_is_refused_at_once(
-    books: WriteBehind, registry: SlowRegistry, monkeypatch: pytest.MonkeyPatch
+    behind: WriteBehind, registry: SlowRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    books.put(row("snap-1"))
-    written(books)
+    behind.put(row("snap-1"))
+    written(behind)
     monkeypatch.setattr(write_behind, "READ_S", SHORT_S)
     registry.hang()
-    assert books.snapshot("snap-1") == row("snap-1"), "the controller remembers it"
+    assert behind.snapshot("snap-1") == row("snap-1"), "the controller remembers it"
     with pytest.raises(Unavailable, match=r"does not answer \(no answer for 0.05 s\); ask again") as caught:
-        books.snapshot("snap-2")
+        behind.snapshot("snap-2")
     assert caught.value.status == 503 and int(caught.value.headers["Retry-After"]) >= 1
     monkeypatch.setattr(write_behind, "READ_S", budget_s())
     asked = registry.asked
     with pytest.raises(Unavailable):
-        books.epochs()
+        behind.epochs()
     assert registry.asked == asked, "nobody asks so soon after"
     registry.go_on()
-    until(lambda: _answers(books), "it is asked again")
-    assert not books.problem
+    until(lambda: _answers(behind), "it is asked again")
+    assert not behind.problem
 
 
-def _answers(books: WriteBehind) -> bool:
+def _answers(behind: WriteBehind) -> bool:
     try:
-        return len(books.epochs()) == 1
+        return len(behind.epochs()) == 1
     except Unavailable:
         return False
 
 
-def test_an_unknown_snapshot_is_none_and_no_failure_of_the_registry(books: WriteBehind) -> None:
-    assert books.snapshot("snap-9") is None
+def test_an_unknown_snapshot_is_none_and_no_failure_of_the_registry(behind: WriteBehind) -> None:
+    assert behind.snapshot("snap-9") is None
     with pytest.raises(Problem) as caught:
-        books.page(None, 10, "snap-9")
+        behind.page(None, 10, "snap-9")
     assert caught.value.status == 404
-    assert _answers(books)
+    assert _answers(behind)
 
 
 def test_what_fails_is_tried_again_in_order_until_it_is_written(
-    books: WriteBehind, registry: SlowRegistry, capfd: pytest.CaptureFixture[str]
+    behind: WriteBehind, registry: SlowRegistry, capfd: pytest.CaptureFixture[str]
 ) -> None:
     registry.fails = True
     for number in range(3):
-        books.put(row(f"snap-{number}"))
-    until(lambda: books.problem, "the failure is noticed")
-    assert books.waiting == 3
+        behind.put(row(f"snap-{number}"))
+    until(lambda: behind.problem, "the failure is noticed")
+    assert behind.waiting == 3
     registry.go_on()
-    written(books)
-    until(lambda: not books.problem, "it works again")
+    written(behind)
+    until(lambda: not behind.problem, "it works again")
     assert ids(registry) == ["snap-2", "snap-1", "snap-0"]
     assert capfd.readouterr().err == "the test lets it fail. Snapshots go on, and are written later.\n"
 
@@ -217,54 +217,54 @@ def test_at_the_end_all_is_written_and_the_lease_given_back(registry: SlowRegist
 # ---------------------------------------------------------------------- what must not be late
 
 
-def test_ids_are_in_reserve_and_none_is_given_twice(books: WriteBehind, registry: SlowRegistry, url: str) -> None:
+def test_ids_are_in_reserve_and_none_is_given_twice(behind: WriteBehind, registry: SlowRegistry, url: str) -> None:
     registry.writes.clear()
-    given = [books.next_snapshot_id() for _ in range(BLOCK)]
+    given = [behind.next_snapshot_id() for _ in range(BLOCK)]
     assert re.fullmatch(r"snap-0001-[a-z]{5}", given[0])
     with pytest.raises(Unavailable, match="no numbers of snapshots are left"):
-        books.next_snapshot_id()
+        behind.next_snapshot_id()
     after_a_crash = Registry(url)
     assert after_a_crash.reserve(1)[0] > BLOCK, "they are taken, also if none of them was written"
     after_a_crash.close()
     registry.go_on()
-    written(books)
-    given += [books.next_snapshot_id() for _ in range(BLOCK)]
+    written(behind)
+    given += [behind.next_snapshot_id() for _ in range(BLOCK)]
     numbers = [int(id.split("-")[1]) for id in given]
     assert len(set(numbers)) == len(numbers)
 
 
 def test_an_answer_with_a_key_is_given_when_it_is_kept(
-    books: WriteBehind, registry: SlowRegistry, monkeypatch: pytest.MonkeyPatch
+    behind: WriteBehind, registry: SlowRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = Kept("x", Answer(202, "{}", {"Location": "/v1"}))
     monkeypatch.setattr(write_behind, "READ_S", SHORT_S)
     registry.writes.clear()
     with pytest.raises(Unavailable, match="the request was carried out, and its answer cannot be kept now"):
-        books.keep("a", kept)
+        behind.keep("a", kept)
     with pytest.raises(Unavailable, match="was carried out"):
-        books.find("a")
+        behind.find("a")
     monkeypatch.setattr(write_behind, "READ_S", budget_s())
     registry.go_on()
-    assert books.find("a") == kept == registry.find("a")
+    assert behind.find("a") == kept == registry.find("a")
 
 
-def test_a_request_with_a_key_is_refused_before_it_is_carried_out(books: WriteBehind, registry: SlowRegistry) -> None:
+def test_a_request_with_a_key_is_refused_before_it_is_carried_out(behind: WriteBehind, registry: SlowRegistry) -> None:
     registry.fails = True
-    books.put(row("snap-1"))
-    until(lambda: books.problem, "the failure is noticed")
+    behind.put(row("snap-1"))
+    until(lambda: behind.problem, "the failure is noticed")
     asked = registry.asked
     with pytest.raises(Unavailable, match="so no answer can be kept"):
-        books.find("a")
+        behind.find("a")
     assert registry.asked == asked
 
 
-def test_epochs_in_reserve_end(books: WriteBehind, registry: SlowRegistry) -> None:
+def test_epochs_in_reserve_end(behind: WriteBehind, registry: SlowRegistry) -> None:
     lease = registry.lease()
     assert lease is not None and lease.epochs >= 100
     registry.writes.clear()
-    books.check_epoch(lease.epochs)
+    behind.check_epoch(lease.epochs)
     with pytest.raises(Unavailable, match="no epochs are left in reserve"):
-        books.check_epoch(lease.epochs + 1)
+        behind.check_epoch(lease.epochs + 1)
 
 
 # ---------------------------------------------------------------------- another controller
@@ -272,17 +272,17 @@ def test_epochs_in_reserve_end(books: WriteBehind, registry: SlowRegistry) -> No
 
 @IN_POSTGRESQL_TOO
 def test_who_has_lost_the_lease_writes_nothing_more(
-    books: WriteBehind, registry: SlowRegistry, url: str, tmp_path: Path
+    behind: WriteBehind, registry: SlowRegistry, url: str, tmp_path: Path
 ) -> None:
-    books.put(row("snap-1"))
-    written(books)
+    behind.put(row("snap-1"))
+    written(behind)
     registry.writes.clear()
-    books.put(row("snap-1", Status.COMPLETED, is_kept=True))
+    behind.put(row("snap-1", Status.COMPLETED, is_kept=True))
     other = Registry(url)
     until(lambda: other.take_lease(replace(Holder.here(tmp_path), pid=4711, host="elsewhere"), other.lease()))
     other.put(row("snap-1", Status.FAILED, reason="the cluster ended while it was under way"))
     heard: list[Superseded] = []
-    books.watch(heard.append)
+    behind.watch(heard.append)
     registry.go_on()
     until(lambda: heard, "it finds out")
     assert "another controller has the registry (process 4711 on elsewhere, since 20" in str(heard[0])
@@ -294,23 +294,23 @@ def test_who_has_lost_the_lease_writes_nothing_more(
 
 
 def test_who_has_stood_still_asks_for_its_lease_before_it_writes_a_manifest(
-    books: WriteBehind, registry: SlowRegistry, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    behind: WriteBehind, registry: SlowRegistry, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    carried_out(books.check_lease())
+    carried_out(behind.check_lease())
     other = Registry(url)
     monkeypatch.setattr(writer, "RENEW_S", 1e9)
     until(lambda: other.take_lease(replace(Holder.here(tmp_path), host="elsewhere"), other.lease()))
-    carried_out(books.check_lease())
+    carried_out(behind.check_lease())
     now = writer.ticks()
     monkeypatch.setattr(writer, "ticks", lambda: now + writer.LEASE_S + 1)
     registry.hang()
     monkeypatch.setattr(write_behind, "READ_S", SHORT_S)
-    carried_out(books.check_lease())  # nobody knows
+    carried_out(behind.check_lease())  # nobody knows
     registry.go_on()
     monkeypatch.setattr(write_behind, "READ_S", budget_s())
     monkeypatch.setattr(writer, "ticks", lambda: now + 3 * writer.LEASE_S)
     with pytest.raises(Superseded):
-        carried_out(books.check_lease())
+        carried_out(behind.check_lease())
     other.close()
 
 
@@ -323,41 +323,41 @@ def test_another_process_that_has_locked_the_file_does_not_stop_anybody(tmp_path
 
     registry = Registry.open_folder(tmp_path)
     take(registry, Holder.here(tmp_path))
-    books = WriteBehind(registry)
-    books.begin(FIRST)
+    behind = WriteBehind(registry)
+    behind.begin(FIRST)
     backup = sqlite3.connect(tmp_path / "registry.sqlite", isolation_level=None)
     backup.execute("BEGIN IMMEDIATE")
-    books.put(row("snap-1", ended_at=START + timedelta(seconds=1)))
-    until(lambda: "database is locked" in books.problem, "it is noticed")
-    assert ids(books) == ["snap-1"], "who reads is not locked out"
+    behind.put(row("snap-1", ended_at=START + timedelta(seconds=1)))
+    until(lambda: "database is locked" in behind.problem, "it is noticed")
+    assert ids(behind) == ["snap-1"], "who reads is not locked out"
     backup.execute("ROLLBACK")
     backup.close()
-    written(books)
+    written(behind)
     assert ids(registry) == ["snap-1"]
-    books.close()
+    behind.close()
     registry.close()
 
 
-@pytest.mark.long("a registry in PostgreSQL that stands still, or is killed: its books alone")
+@pytest.mark.long("a registry in PostgreSQL that stands still, or is killed: its behind alone")
 def test_a_server_that_stands_still_is_killed_or_starts_again_stops_nobody(tmp_path: Path) -> None:
     from tests.cluster.postgres import postgres
 
     with postgres() as server:
         registry = Registry(server.new_database("live"))
         take(registry, Holder.here(tmp_path))
-        books = WriteBehind(registry)
-        books.begin(FIRST)
+        behind = WriteBehind(registry)
+        behind.begin(FIRST)
         for number, (stop, again) in enumerate(((server.freeze, server.thaw), (server.kill, server.start))):
             stop()
-            books.put(row(f"snap-{number}", Status.COMPLETED, is_kept=True))
+            behind.put(row(f"snap-{number}", Status.COMPLETED, is_kept=True))
             began = time.monotonic()
             with pytest.raises(Unavailable):
-                books.snapshot("snap-9")
+                behind.snapshot("snap-9")
             assert time.monotonic() - began < budget_s(2 * write_behind.READ_S)
-            until(lambda: books.problem, "it is noticed")
+            until(lambda: behind.problem, "it is noticed")
             again()
-            written(books)
-            until(lambda: _answers(books), "it answers")
+            written(behind)
+            until(lambda: _answers(behind), "it answers")
         assert ids(registry) == ["snap-1", "snap-0"]
-        books.close()
+        behind.close()
         registry.close()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from cluster.node.folder import locked
-from cluster.store.checkpoints import Vault
+from cluster.store.checkpoints import CheckpointStore
 from cluster.store.registry import Registry
 from tests.cluster.store.stored import CLUSTER, begin, take, unkeep
 
@@ -19,14 +19,14 @@ CHAIN, MOST = 3, 9  # snapshots that are built on one another, and those that ar
 def main(folder: Path) -> None:
     with locked(folder):
         registry = Registry.open_folder(folder)
-        vault = Vault({"main": str(folder / "root")}, CLUSTER)
+        checkpoints = CheckpointStore({"main": str(folder / "root")}, CLUSTER)
         begin(registry)
         number = 0
         while True:
             last = registry.last_completed()
             base = last.id if last and number % CHAIN else None
             id = f"snap-{registry.reserve(1)[0]:04}-abcde"
-            take(registry, vault, id, base)
+            take(registry, checkpoints, id, base)
             print("done", id, flush=True)
             number += 1
             while len(kept := registry.kept()) > MOST:
@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
                 needing = [each for each in chain if _leads_to(registry, each.id, oldest.id)]
                 for each in needing:  # the newest first
                     print("gone", each.id, flush=True)
-                    unkeep(registry, vault, each)
+                    unkeep(registry, checkpoints, each)
 
 
 def _leads_to(registry: Registry, id: str | None, end: str) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
 from cluster.model import Status
-from cluster.node.links import data_frame, message_of
+from cluster.node.data_frames import data_frame, message_of
 from cluster.wire import frames, tcp
 from cluster.wire.frames import (
     AGAIN,

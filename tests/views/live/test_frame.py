@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cluster.replay.following import Follower
-from cluster.replay.segment import stretch
+from cluster.replay.segment import segment
 from sim.core.model import FROZEN
 from tests.views.conftest import StillRun
 from tests.waiting import until
@@ -106,7 +106,7 @@ def test_a_process_that_stands_still_is_drawn_so(still_run, monkeypatch):
     found = told(Frames(still_run).frame(FOLLOWING).content)
     assert [node["status"] for node in found["nodes"]] == ["RUNNING", "RUNNING", "FROZEN"]
     assert found["is"].startswith("P3 has stood still for ")
-    own = stretch(follower, 0.0, still_run.now, with_services=False, still={"P3": 0.2})
+    own = segment(follower, 0.0, still_run.now, with_services=False, still={"P3": 0.2})
     (row,) = (row for row in own.execution.table if row.kind == FROZEN)
     assert (row.process, round(row.time, 1)) == ("P3", 0.2)
     still_run.state = "ended"

@@ -186,7 +186,7 @@ def test_a_stranger_watches_and_the_owner_acts(runs, monkeypatch):
         page.take(entry(number, {"do": wish, "run": run.id, "node": "P1"}))
         assert page.notice == {"seq": number, "text": "Somebody else has started this cluster; you may watch it."}
     page.take(entry(9, {"do": "explore", "run": run.id, "begin": 0, "end": 1}))
-    assert page.stretch == ("explore", 0, 1) and page.notice is None
+    assert page.segment == ("explore", 0, 1) and page.notice is None
     assert run.state == RUNNING and not run.snapshots
     monkeypatch.setattr(live.visitors, "visitor", lambda: "lecturer")
     page = LivePage()
@@ -212,7 +212,7 @@ def test_nonsense_is_not_carried_out(monkeypatch):
     def check(wish):
         page = LivePage()
         page.take(entry(1, {**wish, "run": run.id}))
-        assert page.ack == 1 and page.stretch is None
+        assert page.ack == 1 and page.segment is None
         page.take(entry(2, {**wish, "run": "another"}))
         assert page.ack == 2 and page.notice is None
 

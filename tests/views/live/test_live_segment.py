@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from cluster.replay.segment import stretch
+from cluster.replay.segment import segment
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, COMMITTED, RECOVERY
@@ -90,7 +90,7 @@ def test_where_the_workload_cannot_begin_in_a_state_the_story_says_so(still_run,
 
 
 def _all_of(run):
-    return stretch(run.follower, 0.0, run.now, with_services=True, whole=True).execution
+    return segment(run.follower, 0.0, run.now, with_services=True, whole=True).execution
 
 
 def test_a_stretch_over_a_recovery_has_the_events_that_remain_and_says_so(still_run):
@@ -123,7 +123,7 @@ def test_before_it_begins_there_is_nothing_to_take_along():
 
 def test_too_much_is_refused_in_a_sentence(still_run, monkeypatch):
     monkeypatch.setattr("views.live.segment.MOST_EVENTS", 5)
-    with pytest.raises(InputError, match="more than Explore shows of a stretch; show fewer seconds"):
+    with pytest.raises(InputError, match="more than Explore shows of a segment; show fewer seconds"):
         scenario_of(still_run, 0.0, still_run.now)
     monkeypatch.setattr("cluster.replay.segment.MOST_LINES", 5)
     with pytest.raises(InputError, match="show fewer seconds"):

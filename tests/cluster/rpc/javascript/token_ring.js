@@ -3,7 +3,7 @@
 //   python -m cluster up ring.toml --transport grpc --no-coordinator --program 'P3=node token_ring.js SNAPSHOT.PROTO'
 //
 // The controller says on standard input what this node is; at the end of standard input the node ends. It writes its
-// event log as the other nodes do, so the simulation can tell its run again.
+// event log as the other nodes do, so the simulation can replay its run.
 const fs = require("fs");
 const grpc = require("@grpc/grpc-js");
 const { loadSync } = require("@grpc/proto-loader");

@@ -22,9 +22,9 @@ from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
 from cluster.model import Fault, Status
 from tests.cluster.live import all_running, bank, live, started, taken
-from tests.reference import live_books as live_books_module
+from tests.reference import live_audit as live_audit_module
 from tests.reference import live_lines
-from tests.reference.live_books import live_books
+from tests.reference.live_audit import live_audit
 from tests.waiting import carried_out, comes
 
 pytestmark = pytest.mark.slow
@@ -69,13 +69,13 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_run_that_is_right_has_nothing_wrong(right: Path) -> None:
-    books = live_books(right)
-    assert books.problems == []
+    audit = live_audit(right)
+    assert audit.problems == []
     four, three = ("P1", "P2", "P3", "P4"), ("P1", "P2", "P3", "P5")
-    assert [*dict.fromkeys(books.snapshots.values())] == [four, (*four, "P5"), three]
-    assert len(books.snapshots) >= 5
-    assert books.receipts > 100
-    assert books.restores == 4 + 4
+    assert [*dict.fromkeys(audit.snapshots.values())] == [four, (*four, "P5"), three]
+    assert len(audit.snapshots) >= 5
+    assert audit.receipts > 100
+    assert audit.restores == 4 + 4
 
 
 # ---------------------------------------------------------------------- forged
@@ -185,13 +185,13 @@ def test_a_mistake_is_found(right: Path, tmp_path: Path, forge: Callable[[Logs],
     forge(logs)
     for path, lines in logs.items():
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    problems = live_books(folder).problems
+    problems = live_audit(folder).problems
     assert any(says in problem for problem in problems), problems[:5]
 
 
 def test_the_reader_imports_nothing_of_what_it_judges() -> None:
     names = set()
-    for module in (live_books_module, live_lines):
+    for module in (live_audit_module, live_lines):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
             names |= {own.name for own in node.names} if isinstance(node, ast.Import) else set()
@@ -203,4 +203,4 @@ def test_half_a_line_of_a_node_that_was_killed_is_no_line(right: Path, tmp_path:
     shutil.copytree(right, tmp_path / "cut")
     path = tmp_path / "cut" / "logs" / "2" / "0.log"
     path.write_bytes(path.read_bytes() + b'[9999,1.0,0,["tur')
-    assert live_books(tmp_path / "cut").problems == []
+    assert live_audit(tmp_path / "cut").problems == []

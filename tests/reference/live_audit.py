@@ -46,7 +46,7 @@ class Taken:
 
 
 @dataclass
-class LiveBooks:
+class LiveAudit:
     """The verdict on the run of a cluster: what is wrong with it, a sentence each, and what it had.
 
     `snapshots` holds the members of each complete snapshot, in the order in which they were committed.
@@ -59,14 +59,14 @@ class LiveBooks:
     total: int = 0
 
 
-def live_books(folder: Path) -> LiveBooks:
-    """The books of the cluster in a folder, over all of its starts."""
+def live_audit(folder: Path) -> LiveAudit:
+    """The audit of the cluster in a folder, over all of its starts."""
     reader = _Reader()
     starts = sorted((own for own in (folder / "logs").iterdir() if own.name.isdecimal()), key=lambda own: int(own.name))
     for number, logs in enumerate(starts):
         reader.read(number, logs)
     reader.at_the_end(folder)
-    return reader.books
+    return reader.audit
 
 
 def lines_of(logs: Path) -> list[Line]:
@@ -84,8 +84,8 @@ class _Reader:
     """Follows a run, and notes what is wrong."""
 
     def __init__(self) -> None:
-        self.books = LiveBooks()
-        self.lines = Lines(self.books.problems.append)
+        self.audit = LiveAudit()
+        self.lines = Lines(self.audit.problems.append)
         self.known: set[str] = set()  # the processes of which the coordinator knows that they are there
         self.dead: set[str] = set()
         self.taken: dict[str, Taken] = {}
@@ -93,7 +93,7 @@ class _Reader:
         self.is_bank = False
 
     def _wrong(self, sentence: str) -> None:
-        self.books.problems.append(sentence)
+        self.audit.problems.append(sentence)
 
     # ------------------------------------------------------------------ one start
 
@@ -130,7 +130,7 @@ class _Reader:
         self.lines.send(own)
 
     def _on_receive(self, own: Happening) -> None:
-        self.books.receipts += 1
+        self.audit.receipts += 1
         self.lines.receive(own)
 
     def _on_internal(self, own: Happening) -> None:
@@ -145,7 +145,7 @@ class _Reader:
             self.lines.put_back(message, own)
 
     def _on_restore(self, own: Happening) -> None:
-        self.books.restores += 1
+        self.audit.restores += 1
         self.dead.discard(own.process)
         part = self.taken[own.snapshot].parts.get(own.process) if own.snapshot in self.taken else None
         if part is not None and own.index != part[0]:
@@ -211,7 +211,7 @@ class _Reader:
 
     def _commit(self, snapshot: str, nodes: Iterable[str]) -> None:
         taken = self._of(snapshot)
-        taken.nodes = self.books.snapshots[snapshot] = tuple(sorted(nodes))
+        taken.nodes = self.audit.snapshots[snapshot] = tuple(sorted(nodes))
         for problem in self._problems(taken, taken.nodes):
             self._wrong(f"{snapshot}: {problem}")
 
@@ -267,10 +267,10 @@ class _Reader:
             if self._of(name).nodes != nodes:
                 self._wrong(f"{name}: its manifest has the parts of {nodes}, and {self._of(name).nodes} were committed")
         if self.is_bank:
-            self.books.total = self.lines.total()
+            self.audit.total = self.lines.total()
             right = self.lines.right_total()
-            if self.books.total != right:
-                self._wrong(f"{self.books.total} is there at the end, not {right}")
+            if self.audit.total != right:
+                self._wrong(f"{self.audit.total} is there at the end, not {right}")
 
 
 def _manifests(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
