@@ -342,7 +342,7 @@ BAD = [
     (("up", "--nodes", "3", "--set", "pase=3"), "--set: the workload bank has no parameter 'pase'; did you mean"),
     (("up", "--nodes", "3", "--set", "pace=x"), "--set: 'pace=x' has no value as in TOML"),
     (("up", "--nodes", "3", "--unit", "0"), "--unit: a time unit takes some time"),
-    (("up", "--nodes", "3", "--heartbeat", "0"), "--heartbeat: 0 is no duration here; write one above 0, such as 500ms"),
+    (("up", "--nodes", "3", "--heartbeat", "0"), "--heartbeat: 0 is no duration here; write one above 0"),
     (("up", "--nodes", "3", "--heartbeat", "1s", "--no-coordinator"), "--heartbeat: is told to a coordinator"),
     (("up", "--nodes", "3", "--port", "99999"), "--port: from 0 to 65535"),
     (("up", "--nodes", "3", "--port", "-1"), "--port: from 0 to 65535"),
