@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cluster.control.chaos import chaos
-from cluster.control.startup import Wanted, of_nodes, prepared
+from cluster.control.full_graph import of_nodes
+from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
 from cluster.node.event_log import Entry, merged
 from cluster.node.system import GRPC, TCP

@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cluster.control.chaos import chaos
-from cluster.control.startup import Wanted, of_nodes
+from cluster.control.full_graph import of_nodes
+from cluster.control.wanted import Wanted
 from pipeline.spark import session as spark_session
 from pipeline.streaming.following import InBackground
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluster.control.startup import Wanted, prepared
+from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Problem, Snapshot, Status, Wish
 from cluster.node.system import live
 from cluster.replay.audit import Audit, audit
@@ -153,7 +154,7 @@ def chaos(
         with prepared(wanted, say) as supervisor:
             if not supervisor.system.takes_back:
                 title = supervisor.system.scenario.rules.title
-                raise InputError(f"--algorithm: the rules of {title} allow for no recovery; use chandy_lamport")
+                raise InputError(f"--algorithm: {title} does not support recovery; use chandy_lamport")
             run = _Run(supervisor, 1 / snapshots_per_second)
             asyncio.run(run.run(plan(seed, seconds, supervisor.system.processes, run.channels), seconds))
             logs, scenario = supervisor.logs, supervisor.system.scenario

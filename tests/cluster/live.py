@@ -10,8 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cluster.control.startup import Wanted, of_nodes, prepared
+from cluster.control.full_graph import of_nodes
+from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import NodeStatus, Snapshot, Wish
 from cluster.replay.scenario import replayed, table
 from sim.core.model import Event

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from cluster.control.startup import of_nodes
+from cluster.control.full_graph import of_nodes
 from cluster.node.links import Address, Link
 from cluster.node.receiver import Receiver
 from cluster.node.system import TCP, System, live

@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from cluster.__main__ import main
-from cluster.commands import PARSERS, wanted_of
-from cluster.control import startup as starting
-from cluster.control.startup import QUEUE, UNIT, Wanted, of_nodes, prepared
+from cluster.commands import PARSERS
+from cluster.commands.system_options import wanted_of
+from cluster.control import foreground
+from cluster.control.full_graph import of_nodes
+from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import QUEUE, UNIT, Wanted
 from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
 from cluster.node.folder import locked
 from cluster.node.system import GRPC, live
@@ -51,7 +54,7 @@ def nothing_starts_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def begun(*_: object) -> None:
         raise AssertionError("a cluster has started")
 
-    monkeypatch.setattr(starting, "_run", begun)
+    monkeypatch.setattr(foreground, "_run", begun)
 
 
 # ---------------------------------------------------------------------- a cluster in a process of its own
@@ -160,12 +163,12 @@ def test_what_a_newcomer_sees(tmp_path):
         with prepared(wanted, print) as supervisor:
             for member in supervisor.members:
                 member.status = NodeStatus.RUNNING
-            return list(starting._welcome(supervisor, wanted, port))
+            return list(foreground._welcome(supervisor, wanted, port))
 
     found = welcome(Wanted(library.load("lecture")), 8080)
     assert found == [
         "P1, P2, P3 run scripted under Chandy-Lamport",
-        "the story of lecture takes 10.0 s: a time unit has 10 ms",
+        "the script of lecture takes 10.0 s: a time unit has 10 ms",
         "nothing is kept: give it a folder with --out",
         "in another terminal: python -m cluster snapshot --url http://127.0.0.1:8080; "
         "the same with status, restore, down",
@@ -175,9 +178,9 @@ def test_what_a_newcomer_sees(tmp_path):
     words = found[3].partition("python -m cluster ")[2].partition(";")[0].split()
     assert parser_of_all().parse_args(words).url == "http://127.0.0.1:8080"
     lai_yang = Wanted(of_nodes(2, "bank", "lai_yang"), tmp_path, allows_faults=True)
-    assert welcome(lai_yang, starting.PORT)[1:4] == [
+    assert welcome(lai_yang, foreground.PORT)[1:4] == [
         f"its folder is {tmp_path}",
-        "Lai-Yang allows for no recovery as yet: a node that fails stays away",
+        "Lai-Yang does not support recovery yet: a node that fails stays away",
         "in another terminal: python -m cluster snapshot; the same with status, restore, fault, down",
     ]
 
@@ -245,7 +248,7 @@ def test_a_folder_of_another_system_or_of_one_that_runs(tmp_path):
 
 def test_rules_that_take_nothing_back_cannot_begin_from_a_snapshot(tmp_path):
     says = refused("up", "mattern", "--out", str(tmp_path / "live"), "--port", "0", "--restore")
-    assert re.match(r"--restore: the rules of Mattern.* allow for no recovery as yet; leave it out", says)
+    assert re.match(r"--restore: Mattern.* does not support recovery yet; leave --restore out", says)
 
 
 @pytest.mark.slow
@@ -339,7 +342,7 @@ BAD = [
     (("up", "--nodes", "3", "--set", "pase=3"), "--set: the workload bank has no parameter 'pase'; did you mean"),
     (("up", "--nodes", "3", "--set", "pace=x"), "--set: 'pace=x' has no value as in TOML"),
     (("up", "--nodes", "3", "--unit", "0"), "--unit: a time unit takes some time"),
-    (("up", "--nodes", "3", "--heartbeat", "0"), "--heartbeat: takes some time; write 500ms"),
+    (("up", "--nodes", "3", "--heartbeat", "0"), "--heartbeat: 0 is no duration here; write one above 0"),
     (("up", "--nodes", "3", "--heartbeat", "1s", "--no-coordinator"), "--heartbeat: is told to a coordinator"),
     (("up", "--nodes", "3", "--port", "99999"), "--port: from 0 to 65535"),
     (("up", "--nodes", "3", "--port", "-1"), "--port: from 0 to 65535"),
@@ -526,7 +529,7 @@ def test_the_run_is_told_again(tmp_path, capsys):
     said_by(Wanted(bank(2), folder))  # a start before: the last one is told
     lived(Wanted(bank(2), folder, delay=(0.01, 0.03)), act)
     done = said("replay", str(folder), "--scenario", str(again), "--table", str(table))
-    assert re.fullmatch(r"[0-9,]+ rows: replayed, the simulation comes to the same\n", done.stdout)
+    assert re.fullmatch(r"[0-9,]+ rows: the replay in the simulation gives the same\n", done.stdout)
     assert sim(["run", str(again), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["snapshots"]
     assert (told["id"], told["status"]) == (shown["id"], "complete")

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from tests.cluster.live import all_running, bank, live, started, taken
 from tests.reference import live_audit as live_audit_module

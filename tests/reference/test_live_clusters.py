@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import NodeStatus, Snapshot, Status
 from cluster.node.system import live as as_live
 from cluster.replay.audit import audit

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from tests.cluster.live import all_running, bank, live, taken

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.client import TOKEN, Client
-from cluster.control.startup import seconds
+from cluster.control.durations import seconds
 from cluster.node.system import System
 from cluster.replay.following import Follower
 from cluster.replay.scenario import SCENARIO

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.control.startup import of_nodes
+from cluster.control.full_graph import of_nodes
 from cluster.node.system import GRPC, TCP, live
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError

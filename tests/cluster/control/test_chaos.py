@@ -13,10 +13,11 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from cluster import commands
 from cluster.__main__ import main
+from cluster.commands import chaos as chaos_command
 from cluster.control.chaos import SNAPSHOTS_PER_SECOND, Report, chaos, plan
-from cluster.control.startup import Wanted, of_nodes
+from cluster.control.full_graph import of_nodes
+from cluster.control.wanted import Wanted
 from cluster.model import FAULT_KINDS
 from cluster.node.system import TRANSPORTS
 from cluster.replay.audit import Audit, ChannelAudit, SnapshotAudit
@@ -178,7 +179,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, report: Report, *words: str) -> t
         asked.append((wanted, (*about, options)))
         return report
 
-    monkeypatch.setattr(commands, "chaos", comes_to)
+    monkeypatch.setattr(chaos_command, "chaos", comes_to)
     done = said("chaos", *words)
     return (*asked[0], done)
 
@@ -234,7 +235,7 @@ def test_the_command_fails_where_the_books_are_wrong(monkeypatch: pytest.MonkeyP
     [
         (["--seconds", "0"], "--seconds: a number above 0, not 0"),
         (["--snapshots-per-second", "-1"], "--snapshots-per-second: a number above 0, not -1"),
-        (["--nodes", "3", "--algorithm", "lai_yang"], "allow for no recovery; use chandy_lamport"),
+        (["--nodes", "3", "--algorithm", "lai_yang"], "does not support recovery; use chandy_lamport"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

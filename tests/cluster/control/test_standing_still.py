@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from cluster.control.startup import Wanted, of_nodes
+from cluster.control.full_graph import of_nodes
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status, Wish
 from cluster.node.links import WINDOW
 from sim.document import library

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from cluster.control.startup import Wanted, of_nodes, prepared
+from cluster.control.full_graph import of_nodes
+from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Problem, Status, Wish
 from cluster.node.system import MOST_WAITING, Patience
 from cluster.store.checkpoints import Unavailable

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.control.startup import of_nodes
+from cluster.control.full_graph import of_nodes
 from cluster.node.lanes import Lane
 from cluster.node.system import System, live
 from sim.algorithms.unaligned_barriers import AHEAD

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cluster.control.startup import of_nodes
+from cluster.control.full_graph import of_nodes
 from cluster.node.system import System
 
 

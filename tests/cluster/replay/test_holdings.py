@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.control.startup import Wanted, of_nodes
+from cluster.control.full_graph import of_nodes
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from cluster.replay.holdings import Ledger

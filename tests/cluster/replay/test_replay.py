@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status, Wish
 from cluster.node.system import GRPC, TCP
 from cluster.node.system import live as as_live

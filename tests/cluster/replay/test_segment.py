@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from cluster.replay.scenario import table

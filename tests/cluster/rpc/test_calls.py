@@ -14,8 +14,8 @@ import grpc
 import pytest
 from grpc import aio
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Status
 from cluster.node.data_frames import data_frame
 from cluster.node.system import GRPC

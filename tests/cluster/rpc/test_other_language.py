@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Status, Wish
 from cluster.node.system import GRPC
 from sim.core.model import RECORDED

@@ -13,8 +13,8 @@ from typing import Any
 import msgpack
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Status
 from cluster.node.data_frames import data_frame, message_of
 from cluster.wire import frames, tcp

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from pipeline import jobs
 from pipeline.__main__ import main

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from cluster.control.startup import Wanted
 from cluster.control.supervisor import Supervisor
+from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status, Wish
 from cluster.replay.following import Follower
 from sim.core.errors import InputError
