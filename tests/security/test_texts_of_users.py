@@ -37,9 +37,9 @@ OWN = {  # by module of views: words of our own sources only, or HTML in which t
         "file", "headline(found)", "label", "list(names)", "snapshots_table(found)", "told",
         "what_is_checked(found)",
     },
-    "explore/expected_snaps": {"''.join(_table(comparison))"},
+    "widgets/expected_snaps": {"''.join(_table(comparison))"},
     "explore/page": {"sentence(YOURS_FOLLOWS)"},
-    "explore/gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
+    "widgets/gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
     "ensembles/form": {"field.label", "help", "in_words(grid)", "label"},
     "history/page": {
         "PAGES[entry.kind]", "as_table([*asked_for(entry).items(), *details(entry).items()])",

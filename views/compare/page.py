@@ -11,9 +11,9 @@ from views.compare.component import comparison
 from views.compare.session import ALGORITHMS_KEY, CompareSession
 from views.compare.tradeoffs import tradeoffs
 from views.explore import page as explore
-from views.explore.gallery import gallery, open_file
 from views.server.addresses import COMPARE
 from views.server.tabs import for_this_tab
+from views.widgets.gallery import gallery, open_file
 
 FIRST = "lecture"
 STATE = "compare_session"

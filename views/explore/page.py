@@ -8,12 +8,12 @@ import streamlit as st
 
 from sim.core.errors import InputError
 from sim.edit.link import NUMBERS, Shared, in_round, read_query
-from views.explore.gallery import gallery, open_file
 from views.explore.session import ExploreSession
 from views.server.budget import YOURS_FOLLOWS, Busy, is_somebodys_turn
 from views.server.plain_words import sentence
 from views.server.tabs import for_this_tab
 from views.widgets.explorer import explorer
+from views.widgets.gallery import gallery, open_file
 
 FIRST = "lecture"
 STATE = "explore_session"

@@ -15,12 +15,12 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from sim.run.execution import run
-from views.explore.expected_snaps import expected_snaps
 from views.server.budget import answering, run_of
 from views.server.errors import complaining
 from views.server.plain_words import as_text, sentence
 from views.server.tabs import for_this_tab
 from views.server.uploads import DELAYS, EXPECTED, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
+from views.widgets.expected_snaps import expected_snaps
 
 TEASER = 120  # letters on a card
 
