@@ -7,6 +7,7 @@ import streamlit as st
 from sim.core.errors import InputError
 from sim.document.writing import dumps
 from sim.edit.link import Shared, read_query
+from views.compare import words
 from views.compare.component import comparison
 from views.compare.session import ALGORITHMS_KEY, CompareSession
 from views.compare.tradeoffs import tradeoffs
@@ -29,7 +30,7 @@ def page() -> None:
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Compare", url_path=COMPARE)
+    return st.Page(page, title=words.TITLE, url_path=COMPARE)
 
 
 @st.fragment
