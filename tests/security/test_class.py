@@ -140,7 +140,7 @@ def test_one_job_for_each_visitor(browser_of: Any, monkeypatch: pytest.MonkeyPat
 
     first = visitors.submit("a", work, "ensembles")
     assert begun.wait(budget_s())
-    with pytest.raises(InputError, match="one of yours runs or waits already"):
+    with pytest.raises(InputError, match="one of your jobs runs or waits already"):
         visitors.submit("b", wait, "ensembles")
     monkeypatch.setattr(jobs, "MOST_WAITING_IN_A_CLASS", 2)
     for name in ("bob", "cid"):
@@ -149,7 +149,7 @@ def test_one_job_for_each_visitor(browser_of: Any, monkeypatch: pytest.MonkeyPat
         with pytest.raises(InputError, match="one of yours"):
             visitors.submit(f"{name}-2", wait, "traces")
     browser_of("dan")
-    with pytest.raises(InputError, match="2 are waiting already"):
+    with pytest.raises(InputError, match="2 jobs wait already"):
         visitors.submit("dan", wait, "ensembles")
     assert not first.stop.is_set()
 
@@ -172,7 +172,7 @@ def test_a_job_ends_when_its_time_is_over(browser_of: Any, queue: Jobs, monkeypa
     job = visitors.submit("a", work, "ensembles")
     assert ended.wait(budget_s())
     queue.close()
-    assert (job.state, job.reason) == (STOPPED, "after 0.0001 minutes others have their turn")
+    assert (job.state, job.reason) == (STOPPED, "after 0.0001 minutes, other visitors have their turn")
 
 
 def test_one_that_its_visitor_cancels_has_no_such_reason(browser_of: Any, queue: Jobs) -> None:

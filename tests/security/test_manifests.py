@@ -26,8 +26,8 @@ from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.security.odd_folders import ABOUT, GOOD, GRID, ODD, PLACED, RAW, folder
 from tests.tools import examples
+from views.history.fields import asked_for, details
 from views.history.page import in_a_line
-from views.history.words import asked_for, details
 
 EVERY = {**ODD, **RAW, **PLACED}
 

@@ -423,7 +423,7 @@ def test_a_big_run_waits_for_another_and_is_told_so_and_small_ones_do_not(sessio
     session.absorb(entries(ADD))
     session.open(Shared(scenario="two_banks"))
     before = session.data()
-    with pytest.raises(Busy, match="somebody else's big run"):
+    with pytest.raises(Busy, match="another visitor's big run"):
         session.open(BANK)
     assert session.data() == before
     somebody_else()
@@ -472,9 +472,7 @@ def test_a_link_to_a_big_run_stays_until_its_turn(somebody_else, monkeypatch):
     for name, text in link.items():
         page.query_params[name] = text
     page.run()
-    assert [info.value for info in page.info] == [
-        "Somebody else's big run is being made at this moment; yours follows."
-    ]
+    assert [info.value for info in page.info] == ["The server is making another visitor's big run; yours follows."]
     assert (drawn, explore.STATE in page.session_state, complaints(page)) == ([], False, [])
     somebody_else()
     page.run()

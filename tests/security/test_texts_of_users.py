@@ -91,6 +91,13 @@ def _parts(text: ast.expr) -> Iterator[ast.expr]:
             return
         case ast.Call(func=ast.Name(id=name)) if name in PLAIN:
             return
+        case ast.Attribute(value=ast.Name(id="words"), attr=name) if name.isupper():
+            return
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="words"), attr=name)) if name.isupper():
+            return
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="words")), args=given, keywords=named):
+            for part in (*given, *(own.value for own in named)):  # a function of words joins what it is given
+                yield from _parts(part)
         case _:
             yield text
 

@@ -26,7 +26,8 @@ from views.explore import words
 from views.explore.counterexample import SEARCH, counterexample
 from views.explore.kept_run import KeptRun
 from views.explore.versions import Version, edited
-from views.server.budget import ANSWER_S, YOURS_FOLLOWS, Busy, allow, answering, run_of, too_long
+from views.server import words as limits
+from views.server.budget import ANSWER_S, Busy, allow, answering, run_of
 from views.server.plain_words import sentence
 from views.widgets.links import link_to
 from views.widgets.look import Look, draw, read_look
@@ -174,13 +175,13 @@ class ExploreSession:
                         break
                     self._take(batch)
         except Busy:
-            self.tell(YOURS_FOLLOWS, "info")
+            self.tell(limits.YOURS_FOLLOWS, "info")
         except OutOfTime:
             if not deadline.is_wanted():
                 raise
             if self.ack == begun:
                 self.ack = batch[-1]["seq"]
-                self._refused.append((batch[0]["seq"], too_long(TAKING_S), None))
+                self._refused.append((batch[0]["seq"], limits.too_long(TAKING_S, limits.SMALLER), None))
         if entries and self.ack < entries[-1]["seq"]:
             self.unfinished = self._answers
 
@@ -284,7 +285,7 @@ class ExploreSession:
             self._go_back(self._shown)
             if not deadline.is_wanted():
                 raise
-            self.tell(too_long(ANSWER_S))
+            self.tell(limits.too_long(ANSWER_S, limits.SMALLER))
 
     def _go_back(self, shown: tuple[list[Version], int, Look, int]) -> None:
         """Go back to what was on show."""

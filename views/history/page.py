@@ -13,7 +13,7 @@ from pipeline.store import catalog
 from pipeline.store.catalog import Entry
 from pipeline.store.manifest import ENSEMBLE, TRACE
 from sim.core.errors import InputError
-from views.history.words import STATUS, WHAT, asked_for, came_of, compared, details
+from views.history.fields import STATUS, WHAT, asked_for, came_of, compared, details
 from views.server import visitors
 from views.server.errors import as_sentence, complain, complaining
 from views.server.plain_words import as_cells, as_text

@@ -27,7 +27,7 @@ class Session(Protocol):
 
     @property
     def row(self) -> tuple[tuple[str, Scene | str], ...]:
-        """Several runs that are exported as one figure (diagrams/scene/row.py); empty where there is one run.
+        """Several runs that are exported as one figure (diagrams/scene/row.py); empty if there is one run.
 
         Each has the title of its algorithm, and its scene as its processes are arranged, or the sentence that refuses
         it. A step of an export is then one of the row.

@@ -12,8 +12,8 @@ from pipeline.ensembles.grid import Grid
 from pipeline.store import catalog
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, arrow_schema
+from views.history.fields import asked_for, came_of, compared, details
 from views.history.page import _key, as_table, in_a_line
-from views.history.words import asked_for, came_of, compared, details
 
 GIVEN = {"workload": "bank", "processes": "3,5", "topology": "ring", "marker_delay": "exponential:2", "runs": "2"}
 
