@@ -1,4 +1,4 @@
-"""What a data folder was asked for, and what came of it: fields and words."""
+"""The settings of a data folder and its outcome, as fields: a label and a text each."""
 
 from __future__ import annotations
 
@@ -15,31 +15,20 @@ from pipeline.store.manifest import COMPLETE, ENSEMBLE, RUNNING, STOPPED, TRACE
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS
-from views.ensembles.form import LABELS
+from views.ensembles import words as labels
+from views.history import words
 
 Fields = dict[str, str]
 
-WHAT = {ENSEMBLE: "ensemble", TRACE: "log", "": ""}
-STATUS = {RUNNING: "running", STOPPED: "stopped early", COMPLETE: "complete", "": "cannot be read"}
+KINDS = {ENSEMBLE: words.ENSEMBLE, TRACE: words.LOG, "": ""}
+STATUS = {RUNNING: words.RUNNING, STOPPED: words.STOPPED, COMPLETE: words.COMPLETE, "": words.UNREADABLE}
 MISSING = "–"  # in a comparison: only the other one has this field
 
-_EVENTS = {SAMPLE: "of the first run of each combination, and of runs that fail", ALL: "of all runs", NONE: "of no run"}
-_OUTCOMES = {
-    "runs": "Runs carried out",
-    "snapshots": "Snapshots",
-    "failed": "Snapshots that fail a check",
-    "median latency": "Time taken, the median",
-    "longest latency": "Time taken, the longest",
-    "median of messages recorded": "Messages recorded, the median",
-    "most messages recorded": "Messages recorded, the most",
-    "markers": "Markers sent",
-    "events": "Events",
-    "traces": "Executions",
-}
+_EVENTS = {SAMPLE: words.EVENTS_OF_SAMPLE, ALL: words.EVENTS_OF_ALL, NONE: words.EVENTS_OF_NONE}
 
 
-def asked_for(entry: Entry) -> Fields:
-    """What was asked for, by the labels of the forms."""
+def settings_of(entry: Entry) -> Fields:
+    """The settings, by the labels of the forms."""
     if entry.problem is not None:
         return {}
     if entry.kind == TRACE:
@@ -48,54 +37,57 @@ def asked_for(entry: Entry) -> Fields:
         try:
             fields = _of_a_grid(Grid.from_json(entry.about))
         except InputError as problem:
-            return {"What runs": str(problem)}
+            return {words.WHAT_RUNS: str(problem)}
     return {label: text for label, text in fields if text}
 
 
 def _of_a_grid(grid: Grid) -> Iterator[tuple[str, str]]:
     title = WORKLOADS[grid.workload].title if grid.workload in WORKLOADS else grid.workload
-    yield "What runs", f"{grid.name} (scenario)" if grid.scenario else f"{title} (workload)"
-    yield LABELS["processes"], _listed(grid.processes)
-    yield LABELS["topology"], _listed(grid.topologies)
-    yield LABELS["delay"], _listed(map(delay_words, grid.delays))
-    yield LABELS["marker_delay"], _listed(map(delay_words, grid.marker_delays))
-    yield LABELS["fifo"], _listed("FIFO" if text == YES else "not FIFO" for text in grid.fifo)
-    yield LABELS["algorithm"], _listed(ALGORITHMS[one].title if one in ALGORITHMS else one for one in grid.algorithms)
-    yield LABELS["initiators"], _listed(grid.initiators)
-    yield LABELS["snapshots"], _listed([grid.snapshots] if grid.snapshots else ())
-    yield LABELS["at"], "" if grid.at is None else f"time {grid.at:g}"
+    yield words.WHAT_RUNS, f"{grid.name} ({words.SCENARIO})" if grid.scenario else f"{title} ({words.WORKLOAD})"
+    yield labels.LABELS["processes"], _listed(grid.processes)
+    yield labels.LABELS["topology"], _listed(grid.topologies)
+    yield labels.LABELS["delay"], _listed(map(delay_words, grid.delays))
+    yield labels.LABELS["marker_delay"], _listed(map(delay_words, grid.marker_delays))
+    yield labels.LABELS["fifo"], _listed(labels.FIFO if text == YES else labels.NOT_FIFO for text in grid.fifo)
+    yield (
+        labels.LABELS["algorithm"],
+        _listed(ALGORITHMS[one].title if one in ALGORITHMS else one for one in grid.algorithms),
+    )
+    yield labels.LABELS["initiators"], _listed(grid.initiators)
+    yield labels.LABELS["snapshots"], _listed([grid.snapshots] if grid.snapshots else ())
+    yield labels.LABELS["at"], "" if grid.at is None else words.at_time(grid.at)
     for name, option in RATES.items():
-        yield LABELS[option], _listed(grid.rates[name])
+        yield labels.LABELS[option], _listed(grid.rates[name])
     for parameter, values in grid.parameters.items():
         yield parameter.replace("_", " ").capitalize(), _listed(values)
-    yield LABELS["runs"], number(grid.runs)
-    yield LABELS["seed"], number(grid.seed)
-    yield LABELS["events"], _EVENTS[grid.events]
+    yield labels.LABELS["runs"], number(grid.runs)
+    yield labels.LABELS["seed"], number(grid.seed)
+    yield labels.LABELS["events"], _EVENTS[grid.events]
 
 
 def _of_a_log(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The fields of a log; what in `about` is not written as ingest writes it is left out."""
+    """The fields of a log; entries of `about` that ingest does not write are left out."""
     form, files = about.get("format"), about.get("files")
     is_known = form in formats.names()
-    yield "Format", formats.find(str(form)).TITLE if is_known else _word(form or "")
+    yield words.FORMAT, formats.find(str(form)).TITLE if is_known else _word(form or "")
     paths = files if isinstance(files, list) else []
-    yield "Files", _listed(str(path).replace("\\", "/").rpartition("/")[2] for path in paths)
+    yield words.FILES, _listed(str(path).replace("\\", "/").rpartition("/")[2] for path in paths)
     for option in formats.options_of(str(form)) if is_known else ():
         names = {value: label for label, value in option.choices.items() if value}
         value = _word(about.get(option.name) or "")
         yield option.label, names.get(value, value)
-    yield "Read", "while it grew" if about.get("followed") else ""
-    yield "Executions that contradict themselves", "skipped" if about.get("quarantine") else ""
+    yield words.READ, words.WHILE_IT_GREW if about.get("followed") else ""
+    yield words.CONTRADICTIONS, words.SKIPPED if about.get("quarantine") else ""
 
 
 def details(entry: Entry) -> Fields:
-    """When and by which version it was made, and how big it is."""
+    """The times of its beginning and end, the version that made it, and its size."""
     return {
-        "Begun": _date(entry.created) if entry.created else "",
-        "Finished": _finished(entry),
-        "Version": entry.version,
-        "Size": f"{entry.size / 1e6:.1f} MB" if entry.size >= 1e6 else f"{entry.size / 1e3:.0f} kB",
-        "Rows": ", ".join(f"{table} {count:,}" for table, count in entry.rows.items()) or "none yet",
+        words.BEGUN: _date(entry.created) if entry.created else "",
+        words.FINISHED: _finished(entry),
+        words.VERSION: entry.version,
+        words.SIZE: f"{entry.size / 1e6:.1f} MB" if entry.size >= 1e6 else f"{entry.size / 1e3:.0f} kB",
+        words.ROWS: ", ".join(f"{table} {count:,}" for table, count in entry.rows.items()) or words.NONE_YET,
     }
 
 
@@ -103,13 +95,13 @@ def _finished(entry: Entry) -> str:
     if entry.finished is None or entry.created is None:
         return STATUS[entry.status]
     text = _date(entry.finished)
-    return f"{text} (the computer's clock was set back meanwhile)" if entry.finished < entry.created else text
+    return words.clock_set_back(text) if entry.finished < entry.created else text
 
 
-def came_of(outcome: Mapping[str, float | None]) -> Fields:
-    """What came of it (pipeline.store.catalog.outcome), in words."""
-    names = [name for name in _OUTCOMES if name in outcome]
-    return {_OUTCOMES[name]: number(outcome[name]) for name in names}
+def outcome_of(outcome: Mapping[str, float | None]) -> Fields:
+    """The outcome (pipeline.store.catalog.outcome), in words."""
+    names = [name for name in words.OUTCOMES if name in outcome]
+    return {words.OUTCOMES[name]: number(outcome[name]) for name in names}
 
 
 def compared(first: Fields, second: Fields, *, all_fields: bool = False) -> list[tuple[str, str, str]]:
@@ -133,5 +125,5 @@ def _word(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " ".join(map(_word, value))
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return words.YES if value else words.NO
     return number(value) if isinstance(value, int | float) else str(value)
