@@ -10,6 +10,7 @@ from views.ensembles import page as ensembles
 from views.every_run import page as every_run
 from views.explore import page as explore
 from views.history import page as history
+from views.history import words as history_words
 from views.live import page as live
 from views.server import addresses, garbage
 from views.sizing import page as sizing
@@ -27,7 +28,7 @@ pages: dict[str, Any] = {
     "Sizing": sizing.as_page(),
     "Live": live.as_page(),
     "Traces": traces.as_page(),
-    "History": st.Page(lambda: history.page(pages), title="History", url_path=addresses.HISTORY),
+    "History": st.Page(lambda: history.page(pages), title=history_words.TITLE, url_path=addresses.HISTORY),
 }
 page = st.navigation(list(pages.values()), position="top")
 addresses.note_page(page.url_path)

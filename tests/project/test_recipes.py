@@ -29,7 +29,7 @@ OF_ITS_KIND = {
     ],
     "sim/workloads": ["tests/sim/workloads"],
     "sim/detectors": ["tests/sim/verify/test_stable.py", "tests/diagrams/panels/test_property.py"],
-    "scenarios": ["tests/scenarios", "tests/views/explore/test_gallery.py"],
+    "scenarios": ["tests/scenarios", "tests/views/widgets/test_gallery.py"],
     "diagrams/export": [
         "diagrams/export/test_formats.py", "diagrams/scene/test_export_options.py", "views/widgets/test_exports.py",
         "tests/project/test_readme.py",

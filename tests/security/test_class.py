@@ -140,16 +140,16 @@ def test_one_job_for_each_visitor(browser_of: Any, monkeypatch: pytest.MonkeyPat
 
     first = visitors.submit("a", work, "ensembles")
     assert begun.wait(budget_s())
-    with pytest.raises(InputError, match="one of yours runs or waits already"):
+    with pytest.raises(InputError, match="one of your jobs runs or waits already"):
         visitors.submit("b", wait, "ensembles")
     monkeypatch.setattr(jobs, "MOST_WAITING_IN_A_CLASS", 2)
     for name in ("bob", "cid"):
         browser_of(name)
         visitors.submit(name, wait, "ensembles")
-        with pytest.raises(InputError, match="one of yours"):
+        with pytest.raises(InputError, match="one of your jobs"):
             visitors.submit(f"{name}-2", wait, "traces")
     browser_of("dan")
-    with pytest.raises(InputError, match="2 are waiting already"):
+    with pytest.raises(InputError, match="2 jobs wait already"):
         visitors.submit("dan", wait, "ensembles")
     assert not first.stop.is_set()
 
@@ -172,7 +172,7 @@ def test_a_job_ends_when_its_time_is_over(browser_of: Any, queue: Jobs, monkeypa
     job = visitors.submit("a", work, "ensembles")
     assert ended.wait(budget_s())
     queue.close()
-    assert (job.state, job.reason) == (STOPPED, "after 0.0001 minutes others have their turn")
+    assert (job.state, job.reason) == (STOPPED, "after 0.0001 minutes, other visitors have their turn")
 
 
 def test_one_that_its_visitor_cancels_has_no_such_reason(browser_of: Any, queue: Jobs) -> None:
@@ -199,7 +199,7 @@ def page_of_an_ensemble() -> None:
     ("page", "kind", "told"),
     [
         (page_of_a_log, None, "The reading of a was stopped{why}; nothing of it is kept, so bring the log again."),
-        (page_of_an_ensemble, "ensemble", "This was stopped before all of its 2 runs were done{why}."),
+        (page_of_an_ensemble, "ensemble", "This ensemble was stopped before all of its 2 runs were done{why}."),
     ],
 )
 @pytest.mark.parametrize("reason", ["after 10 minutes others have their turn", None])
@@ -228,7 +228,7 @@ def test_the_page_says_that_a_job_was_stopped_and_why(
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ({"runs": "100001"}, "asks for 100,001 runs; 100,000 are the most"),
+        ({"runs": "100001"}, "asks for 100,001 runs; ask for at most 100,000"),
         ({"processes": "3,4,5", "runs": "33334"}, "asks for 100,002 runs"),
         ({"events": "all"}, "--events: a class shares this server"),
     ],
@@ -293,9 +293,7 @@ def test_history_offers_no_deleting_of_what_others_made(root: Path, monkeypatch:
     folder(root, "others", "bob")
     page.run()
     assert not page.button
-    assert [caption.value for caption in page.caption] == [
-        "Only those who made this can delete it, and the lecturer can."
-    ]
+    assert [caption.value for caption in page.caption] == ["Only its owner and the lecturer can delete this."]
 
 
 def test_history_asks_again_when_it_deletes(root: Path, browser_of: Any) -> None:
@@ -303,7 +301,7 @@ def test_history_asks_again_when_it_deletes(root: Path, browser_of: Any) -> None
     folder(root, "own", visitors.visitor())
     shutil.rmtree(root / "own")
     folder(root, "own", "bob")
-    with pytest.raises(InputError, match="own: somebody else has made it meanwhile"):
+    with pytest.raises(InputError, match="own: another visitor has made a folder of this name"):
         _delete("own")
     assert (root / "own").exists()
     folder(root, "mine", visitors.visitor())
@@ -346,7 +344,7 @@ def test_only_its_owner_goes_on_with_what_was_stopped(who: str, labels: list[str
     monkeypatch.setattr(visitors, "visitor", lambda: who)
     page = AppTest.from_function(stopped, default_timeout=60).run()
     assert not page.exception
-    assert ("Only those who began this" in page.warning[0].value) == (who == "bob")
+    assert ("Only its owner and the lecturer can go on" in page.warning[0].value) == (who == "bob")
     assert [button.label for button in page.button] == labels
 
 

@@ -265,7 +265,7 @@ def told(page: str, data: str = "") -> list[str]:
 def test_a_data_root_that_is_a_file_is_told_on_each_page(root: Path, page: str) -> None:
     root.write_text("")
     (problem,) = told(page)
-    assert "The folder of the data: cannot be listed (Not a directory)" in problem
+    assert "The data folder: cannot be listed (Not a directory)" in problem
     assert main(["catalog"]) == 2
 
 

@@ -26,8 +26,8 @@ from sim.core.errors import InputError
 from tests.cases import check_each
 from tests.security.odd_folders import ABOUT, GOOD, GRID, ODD, PLACED, RAW, folder
 from tests.tools import examples
+from views.history.fields import details, settings_of
 from views.history.page import in_a_line
-from views.history.words import asked_for, details
 
 EVERY = {**ODD, **RAW, **PLACED}
 
@@ -134,7 +134,7 @@ def test_whatever_json_a_manifest_holds_it_is_read_or_has_a_problem(
     (entry,) = catalog.entries(root)
     assert isinstance(in_a_line(entry), str)
     if entry.problem is None:
-        assert all(isinstance(text, str) for text in {**asked_for(entry), **details(entry)}.values())
+        assert all(isinstance(text, str) for text in {**settings_of(entry), **details(entry)}.values())
         assert entry.store.status in ("running", "stopped", "complete")
         catalog.outcome(entry)
     with redirect_stdout(io.StringIO()):
@@ -155,7 +155,7 @@ def test_an_odd_request_is_listed_and_told(root: Path) -> None:
     def check(name: str, kind: str, about: Any) -> None:
         folder(root, name, GOOD | {"kind": kind, "about": about, "status": "stopped"})
         entry = catalog.find(name)
-        assert all(isinstance(text, str) for text in asked_for(entry).values())
+        assert all(isinstance(text, str) for text in settings_of(entry).values())
         assert isinstance(in_a_line(entry), str)
 
     cases = product(("ensemble", "trace"), ABOUT.items())

@@ -23,13 +23,14 @@ from sim.document.files import parse_toml
 from sim.edit.link import Shared, query_of
 from sim.run.execution import run
 from sim.run.price import price_of
-from views.explore import gallery, opening
+from views.explore import opening
 from views.explore import page as explore
 from views.explore import session as explore_session
 from views.explore.session import ExploreSession
 from views.server import budget, tabs, visitors
 from views.server.budget import Busy, answering
 from views.server.tabs import for_this_tab
+from views.widgets import gallery
 
 ADD = {"do": "internal", "process": "P1", "at": 50}
 IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
@@ -303,8 +304,8 @@ def complaints(page: AppTest) -> list[str]:
 
 
 def opened_file() -> None:
-    from views.explore import gallery
     from views.explore import page as explore
+    from views.widgets import gallery
 
     gallery.open_file(explore._open)
 
@@ -329,7 +330,7 @@ def test_a_file_for_a_tab_that_has_gone_is_not_opened(tab, monkeypatch):
 def card() -> None:
     from sim.core.errors import InputError
     from sim.document import library
-    from views.explore import gallery
+    from views.widgets import gallery
 
     def refuse(_: object) -> None:
         raise InputError("not now")
@@ -422,7 +423,7 @@ def test_a_big_run_waits_for_another_and_is_told_so_and_small_ones_do_not(sessio
     session.absorb(entries(ADD))
     session.open(Shared(scenario="two_banks"))
     before = session.data()
-    with pytest.raises(Busy, match="somebody else's big run"):
+    with pytest.raises(Busy, match="another visitor's big run"):
         session.open(BANK)
     assert session.data() == before
     somebody_else()
@@ -471,9 +472,7 @@ def test_a_link_to_a_big_run_stays_until_its_turn(somebody_else, monkeypatch):
     for name, text in link.items():
         page.query_params[name] = text
     page.run()
-    assert [info.value for info in page.info] == [
-        "Somebody else's big run is being made at this moment; yours follows."
-    ]
+    assert [info.value for info in page.info] == ["The server is making another visitor's big run; yours follows."]
     assert (drawn, explore.STATE in page.session_state, complaints(page)) == ([], False, [])
     somebody_else()
     page.run()

@@ -37,9 +37,9 @@ OWN = {  # by module of views: words of our own sources only, or HTML in which t
         "file", "headline(found)", "label", "list(names)", "snapshots_table(found)", "told",
         "what_is_checked(found)",
     },
-    "explore/expected_snaps": {"''.join(_table(comparison))"},
+    "widgets/expected_snaps": {"''.join(_table(comparison))"},
     "explore/page": {"sentence(YOURS_FOLLOWS)"},
-    "explore/gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
+    "widgets/gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
     "ensembles/form": {"field.label", "help", "in_words(grid)", "label"},
     "history/page": {
         "PAGES[entry.kind]", "as_table([*asked_for(entry).items(), *details(entry).items()])",
@@ -91,6 +91,13 @@ def _parts(text: ast.expr) -> Iterator[ast.expr]:
             return
         case ast.Call(func=ast.Name(id=name)) if name in PLAIN:
             return
+        case ast.Attribute(value=ast.Name(id="words"), attr=name) if name.isupper():
+            return
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="words"), attr=name)) if name.isupper():
+            return
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="words")), args=given, keywords=named):
+            for part in (*given, *(own.value for own in named)):  # a function of words joins what it is given
+                yield from _parts(part)
         case _:
             yield text
 

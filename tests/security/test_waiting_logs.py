@@ -106,7 +106,7 @@ def test_the_end_of_the_app_leaves_nothing_also_of_what_does_not_end(queue: Jobs
 
 def test_one_that_is_refused_leaves_nothing(queue: Jobs, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(jobs, "MOST_WAITING", 0)
-    with pytest.raises(InputError, match="0 are waiting already"):
+    with pytest.raises(InputError, match="0 jobs wait already"):
         bring()
     assert list((tmp_path / "tmp").iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""A table of trade-offs that is made in the background of the app: asked for in a tab, kept until the app ends.
+"""A table of trade-offs that the app makes in the background, for one visitor, and keeps until it ends.
 
 Nothing here imports Streamlit.
 """
@@ -13,6 +13,7 @@ from pipeline.store.examples import TRADEOFFS
 from pipeline.tradeoffs.cases import Asked
 from pipeline.tradeoffs.table import Table, measured_at_once, table_from_json
 from sim.core.errors import InputError
+from views.compare import words
 
 MOST_KEPT = 100  # tables, of as many visitors
 
@@ -21,23 +22,21 @@ _made: dict[str | None, Table] = {}  # by visitor (None: there are none)
 
 
 @lru_cache(maxsize=1)
-def that_comes_with_the_app() -> Table:
+def table_of_the_app() -> Table:
     """The table of `make tradeoffs`. Raises InputError if it is missing, or of another version."""
     try:
         return table_from_json(TRADEOFFS.read_text(encoding="utf-8"))
     except OSError as problem:
-        raise InputError(
-            f"examples/{TRADEOFFS.name}: cannot be read ({problem.strerror}); run make tradeoffs"
-        ) from None
+        raise InputError(words.no_table(TRADEOFFS.name, problem.strerror)) from None
 
 
 def made_by(owner: str | None) -> Table | None:
-    """The last table that a visitor has had made, if any."""
+    """The last table made for a visitor, if any."""
     return _made.get(owner)
 
 
 def measure(asked: Asked, owner: str | None, progress: Progress, stop: threading.Event) -> None:
-    """The work of a job: make the table, and keep it for who asked. Nothing is kept of one that is stopped."""
+    """The work of a job: make the table, and keep it for its owner. A stopped job keeps nothing."""
     table = measured_at_once(asked, progress, stop)
     if table is not None:
         with _lock:

@@ -7,13 +7,14 @@ import streamlit as st
 from sim.core.errors import InputError
 from sim.document.writing import dumps
 from sim.edit.link import Shared, read_query
+from views.compare import words
 from views.compare.component import comparison
 from views.compare.session import ALGORITHMS_KEY, CompareSession
 from views.compare.tradeoffs import tradeoffs
 from views.explore import page as explore
-from views.explore.gallery import gallery, open_file
 from views.server.addresses import COMPARE
 from views.server.tabs import for_this_tab
+from views.widgets.gallery import gallery, open_file
 
 FIRST = "lecture"
 STATE = "compare_session"
@@ -29,7 +30,7 @@ def page() -> None:
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Compare", url_path=COMPARE)
+    return st.Page(page, title=words.TITLE, url_path=COMPARE)
 
 
 @st.fragment

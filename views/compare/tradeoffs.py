@@ -1,6 +1,6 @@
-"""The table of trade-offs: what is claimed of each algorithm, what was measured, and where the two disagree.
+"""The table of trade-offs: the claims on each algorithm, the measurements, and their disagreements.
 
-A section of a page. Each algorithm is a row of cells; where there is no room they stand below each other. A cell opens
+A section of a page. Each algorithm is a row of cells, which stack on a narrow page. A cell opens
 a run that is typical for it. The grid can be changed and measured again, in the background.
 """
 
@@ -23,7 +23,8 @@ from pipeline.tradeoffs.table import Table
 from sim.core.errors import InputError
 from sim.exchange.text_tables import TextTable, as_csv, as_latex, as_markdown
 from sim.explain.words import listing
-from views.compare.measuring import forget, made_by, measure, that_comes_with_the_app
+from views.compare import words
+from views.compare.measuring import forget, made_by, measure, table_of_the_app
 from views.explore.opening import open_scenario, step_of
 from views.server import visitors
 from views.server.budget import answering
@@ -33,18 +34,14 @@ from views.server.plain_words import without_flags
 from views.server.tabs import for_this_tab
 from views.widgets.waits import POLL_S, progress_of
 
-PAGE = "compare"  # on which this section is
+PAGE = "compare"  # the page with this section
 JOB = "trade-offs"
-BEGUN = "tradeoffs_begun"  # in the session: how many were begun
+BEGUN = "tradeoffs_begun"  # the key of a number in the session: measurements begun
 MOST_RUNS, MOST_RUNS_IN_A_CLASS = 2_500, 600  # of each algorithm
 
-SIGNS = {HOLDS: "✓ Holds.", DEPENDS: "± Depends on", REFUTED: "≠ Does not hold."}
+SIGNS = {HOLDS: words.HOLDS, DEPENDS: words.DEPENDS, REFUTED: words.REFUTED}
 CLASSES = {HOLDS: "good", DEPENDS: "depends", REFUTED: "bad"}
 
-LABELS = {
-    "topology": "Topologies", "processes": "Processes", "delay": "Delay of messages",
-    "marker_delay": "Delay of markers", "pace": "Time between two sends", "runs": "Runs of each", "seed": "First seed",
-}  # fmt: skip
 FIRST = {
     "topology": "complete, ring, line, star, dag", "processes": "4, 6", "delay": "uniform:1:9",
     "marker_delay": "same, uniform:1:40", "pace": "2, 20", "runs": "5", "seed": "0",
@@ -52,7 +49,7 @@ FIRST = {
 
 
 class Form(NamedTuple):
-    """A form of the table as a file: how its name ends, its type, what it is for, and who writes it."""
+    """A form of the table as a file: the end of its name, its type, its purpose, and the function that writes it."""
 
     suffix: str
     media_type: str
@@ -61,20 +58,20 @@ class Form(NamedTuple):
 
 
 FORMS: Mapping[str, Form] = {
-    "Markdown": Form(".md", "text/markdown", "For a README or a wiki.", as_markdown),
-    "LaTeX": Form(".tex", "application/x-tex", r"For a paper: a longtable (\usepackage{longtable}).", as_latex),
-    "CSV": Form(".csv", "text/csv", "For a spreadsheet or a script.", as_csv),
+    "Markdown": Form(".md", "text/markdown", words.FOR_MARKDOWN, as_markdown),
+    "LaTeX": Form(".tex", "application/x-tex", words.FOR_LATEX, as_latex),
+    "CSV": Form(".csv", "text/csv", words.FOR_CSV, as_csv),
 }
 
 
 @st.fragment
 def tradeoffs() -> None:
     """Draw the section, with its heading."""
-    st.html('<h2 class="cut-sentence">What is claimed, and what was measured</h2>')
+    st.html(f'<h2 class="cut-sentence">{words.HEADING}</h2>')
     with complaining():
         owner = visitors.visitor()
         own = made_by(owner)
-        table = own or that_comes_with_the_app()
+        table = own or table_of_the_app()
         _head(table, is_own=own is not None)
         _background(JOBS.latest(PAGE, owner))
         with st.container(key="cut-tradeoffs"):
@@ -83,25 +80,22 @@ def tradeoffs() -> None:
 
 
 def _head(table: Table, is_own: bool) -> None:
-    """What the table is, the grid in words, the form that changes it, and the menu that saves it."""
-    whose = "You have measured this." if is_own else "This comes with the app."
+    """Draw the explanation of the table, the grid in words, the form that changes it, and the menu that saves it."""
+    origin = words.YOURS if is_own else words.COMES_WITH_THE_APP
+    cases = escape(asked_in_words(table.asked))
     st.html(
-        '<p class="cut-told">The claims are those of the design document after which this system was built. '
-        "Next to each claim is what was measured. A claim is judged in each case: a topology, a size, a workload and a "
-        "delay of markers. It is compared with other algorithms in the same case only. Where cases disagree, the "
-        f"verdict names the inputs on which it depends. {HOW_TO_READ}</p>"
-        f'<p class="cut-told"><b>The cases:</b> {escape(asked_in_words(table.asked))} {table.runs:,} runs in all. '
-        f"{whose}</p>"
+        f'<p class="cut-told">{words.CLAIMS} {HOW_TO_READ}</p>'
+        f'<p class="cut-told"><b>{words.CASES}</b> {cases} {words.all_runs(table.runs)} {origin}</p>'
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cut-tradeoff-tools"):
         begun = st.session_state.get(BEGUN, 0)
-        with st.popover("Change the cases", type="tertiary", key=f"tradeoff-grid-{begun}"):  # a new one is closed
+        with st.popover(words.CHANGE_CASES, type="tertiary", key=f"tradeoff-grid-{begun}"):  # a new one is closed
             _form()
-        with st.popover("Save the table", type="tertiary", key="tradeoff-save"):
+        with st.popover(words.SAVE_TABLE, type="tertiary", key="tradeoff-save"):
             _save_menu(table)
         if is_own:
             st.button(
-                "Show the table that comes with the app", type="tertiary", key="tradeoff-forget",
+                words.SHOW_ORIGINAL, type="tertiary", key="tradeoff-forget",
                 on_click=forget, args=(visitors.visitor(),),
             )  # fmt: skip
 
@@ -113,27 +107,24 @@ def _form() -> None:
     """Draw the form of the grid; its button begins a job."""
     given = {
         option: st.text_input(
-            LABELS[option], FIRST[option], key=f"tradeoff-{option}", persist_state="session",
-            help=words[0].upper() + words[1:],
+            words.LABELS[option], FIRST[option], key=f"tradeoff-{option}", persist_state="session",
+            help=help[0].upper() + help[1:],
         )
-        for option, words in OPTIONS.items()
+        for option, help in OPTIONS.items()
     }  # fmt: skip
     try:
         asked = wanted({option: text.strip() for option, text in given.items() if text.strip()})
     except InputError as problem:
         complain(in_the_forms_words(str(problem)))
         return
-    st.caption(
-        f"About {asked.runs_of_each:,} runs of each algorithm. 100 take about a second with 4 processes, and 15 "
-        "seconds with 20."
-    )
-    if st.button("Measure", type="primary", width="stretch", key="tradeoff-measure"):
+    st.caption(words.size(asked.runs_of_each))
+    if st.button(words.MEASURE, type="primary", width="stretch", key="tradeoff-measure"):
         with complaining():
             _begin(asked)
 
 
 def wanted(given: Mapping[str, str]) -> Asked:
-    """The grid that a visitor asks for. Raises InputError, also where it is too much for a page."""
+    """The grid in the form. Raises InputError if it is wrong, or too much for a page."""
     asked = Asked.read(given)
     asked.allow(MOST_RUNS_IN_A_CLASS if visitors.is_class() else MOST_RUNS)
     return asked
@@ -141,7 +132,7 @@ def wanted(given: Mapping[str, str]) -> Asked:
 
 def in_the_forms_words(problem: str) -> str:
     """A problem with the labels of the form instead of options."""
-    for option, label in LABELS.items():
+    for option, label in words.LABELS.items():
         problem = problem.replace(f"--{option.replace('_', '-')}:", f"{label}:")
     return without_flags(problem)
 
@@ -155,13 +146,13 @@ def _begin(asked: Asked) -> None:
 
 
 def _background(job: Job | None) -> None:
-    """Show how far the visitor's own job is, or why it gave no table."""
+    """Show the progress of the visitor's own job, or the reason why it gave no table."""
     if job is not None and not job.is_over:
         st.fragment(_watch, run_every=POLL_S)(job)
     elif job is not None and job.state == FAILED:
-        complain(in_the_forms_words(job.problem or "this failed"))
+        complain(in_the_forms_words(job.problem or words.FAILED))
     elif job is not None and job.reason is not None:
-        complain(f"this was stopped before all runs were done: {job.reason}; ask for fewer")
+        complain(words.stopped(job.reason))
 
 
 def _watch(job: Job) -> None:
@@ -183,23 +174,23 @@ def _row(table: Table, line: Line) -> None:
                 with st.container(key=f"cut-cell-{line.algorithm}-{cell.column}"):
                     st.html(cell_html(cell))
                     key = f"tradeoff-open-{line.algorithm}-{cell.column}"  # no tooltip: it would double the button
-                    if cell.typical is not None and st.button("Open a typical run", type="tertiary", key=key):
+                    if cell.typical is not None and st.button(words.OPEN_TYPICAL, type="tertiary", key=key):
                         _open(table, line, cell)
 
 
 def cell_html(cell: Cell) -> str:
-    """A cell: its column, the claim, what was measured, and what is judged, each as a paragraph."""
+    """A cell as HTML: its column, the claim, the measurement and the verdict, a paragraph each."""
     parts = [f'<h4 class="cut-column">{escape(COLUMNS[cell.column])}</h4>']
     if cell.claim:
-        parts.append(f'<p class="cut-claim"><span>Claim:</span> “{escape(cell.claim)}”</p>')
-    parts.append(f'<p class="cut-measured"><span>Measured:</span> {escape(" ".join(cell.measured))}</p>')
+        parts.append(f'<p class="cut-claim"><span>{words.CLAIM}</span> “{escape(cell.claim)}”</p>')
+    parts.append(f'<p class="cut-measured"><span>{words.MEASURED}</span> {escape(" ".join(cell.measured))}</p>')
     if cell.judged is not None:
         parts.append(_judged_html(cell.judged))
     return "".join(parts)
 
 
 def _judged_html(judged: Judged) -> str:
-    """A verdict with its remark; in how many cases it holds is folded away, since it is long."""
+    """A verdict with its remark; the counts of cases are long, so they are folded."""
     on = f" {escape(listing(judged.inputs))}." if judged.inputs else ""
     told = f"<b>{SIGNS[judged.verdict]}{on}</b> {escape(judged.remark)}"
     shares = "".join(f"<br>{escape(own)}" for own in judged.shares[1:])
@@ -214,7 +205,7 @@ def _open(table: Table, line: Line, cell: Cell) -> None:
     with for_this_tab() as is_open, answering(is_open):
         scenario = typical_scenario(table.asked, line.algorithm, cell.typical)
         title = f"{line.title}: {COLUMNS[cell.column].lower()}"
-        story = f"This run is typical for {title}.\n\n{' '.join(cell.measured)}"
+        story = words.typical_story(title, " ".join(cell.measured))
         titled = replace(scenario, name=f"{JOB}-{line.algorithm}".replace("_", "-"), title=title, story=story)
         names = list(dict.fromkeys(start.snapshot for start in titled.snapshots))
         open_scenario(titled, step_of(titled, names[0] if names else None))
@@ -226,12 +217,12 @@ def _open(table: Table, line: Line, cell: Cell) -> None:
 def _save_menu(table: Table) -> None:
     """Draw the menu. A file is made when its button is pressed."""
     form = st.segmented_control(
-        "Format", list(FORMS), default=next(iter(FORMS)), required=True, key="tradeoff-form", persist_state="session",
-        label_visibility="collapsed",
+        words.FORMAT, list(FORMS), default=next(iter(FORMS)), required=True, key="tradeoff-form",
+        persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
     st.caption(FORMS[form].what_for)
     st.download_button(
-        f"Save {form}", partial(file_of, table, form), f"{JOB}{FORMS[form].suffix}", FORMS[form].media_type,
+        words.save_as(form), partial(file_of, table, form), f"{JOB}{FORMS[form].suffix}", FORMS[form].media_type,
         key="tradeoff-file", on_click="ignore", type="primary",
     )  # fmt: skip
 

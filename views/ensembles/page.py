@@ -19,8 +19,9 @@ from pipeline.store.data_root import new_folder_path
 from pipeline.store.folder import Store
 from pipeline.store.manifest import ENSEMBLE, RUNNING, STOPPED
 from sim.core.errors import InputError
-from views.ensembles.form import Wanted, grid_form, in_the_forms_words
-from views.ensembles.results import asked, example, get_ready, results
+from views.ensembles import words
+from views.ensembles.form import FormState, grid_form, in_the_forms_words
+from views.ensembles.results import example, get_ready, overview_of, results
 from views.ensembles.sliders import sliders
 from views.server import visitors
 from views.server.addresses import ENSEMBLES
@@ -33,12 +34,11 @@ from views.widgets.waits import waiting
 
 PAGE = ENSEMBLES
 CHOSEN = "ensemble_chosen"
-RESULTS, SLIDERS = "Results", "Drag and see"
 
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Ensembles", url_path=PAGE)
+    return st.Page(page, title=words.TITLE, url_path=PAGE)
 
 
 def page() -> None:
@@ -51,10 +51,10 @@ def page() -> None:
         _menu(name)
     with right.container(key="cut-results"):
         shown = st.segmented_control(
-            "Show", [RESULTS, SLIDERS], default=RESULTS, required=True, key="ensemble-shown", persist_state="session",
-            label_visibility="collapsed",
+            words.SHOW, [words.RESULTS, words.SLIDERS], default=words.RESULTS, required=True,
+            key="ensemble-shown", persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
-        if shown == SLIDERS:
+        if shown == words.SLIDERS:
             sliders()
         else:
             _right(name)
@@ -66,21 +66,21 @@ def _menu(name: str | None) -> None:
     with complaining():
         known = queries.ensembles()
     st.session_state[CHOSEN] = name if name in known else None
-    st.selectbox("On show", known, None, placeholder="The example", key=CHOSEN, on_change=_choose)
+    st.selectbox(words.ON_SHOW, known, None, placeholder=words.THE_EXAMPLE, key=CHOSEN, on_change=_choose)
 
 
 def _choose() -> None:
     show(PAGE, st.session_state[CHOSEN])
 
 
-def _start(wanted: Wanted) -> None:
+def _start(wanted: FormState) -> None:
     """Submit a new ensemble as a job, and show it. Raises InputError."""
     path = new_folder_path(wanted.name)
     visitors.check_grid(wanted.grid)
     with (
-        st.spinner("Trying each combination …"),
+        st.spinner(words.TRYING),
         for_this_tab() as is_open,
-        answering(is_open, advice="give shorter lists, or use fewer processes or a smaller workload"),
+        answering(is_open, advice=words.SMALLER),
     ):
         take_turn()
         cells_of(wanted.grid)  # raises for an impossible combination before there is a folder
@@ -97,26 +97,26 @@ def _begin(path: Path, grid: Grid, owner: str | None, progress: Progress, stop: 
 
 
 def _go_on(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
-    """The work of a job: run what is missing of `grid`."""
+    """The work of a job: make the missing runs of `grid`."""
     _carry_out(Store.open(path), grid, progress, stop)
 
 
 def _carry_out(store: Store, grid: Grid, progress: Progress, stop: threading.Event) -> None:
-    """Run what is missing of `grid` in a folder, then summarize."""
+    """Make the missing runs of `grid` in a folder, then summarize."""
     complete_ensemble(store, grid, progress, stop)
     if store.has("runs"):
-        wait_for_promise(asked(store), stop)  # the page shows what came of it
+        wait_for_promise(overview_of(store), stop)  # the page shows the results
 
 
 # ------------------------------------------------------------------ the right side
 
 
 def _right(name: str | None) -> None:
-    """Draw the ensemble on show: its progress, why it failed, or its results."""
+    """Draw the ensemble on show: its progress, the reason of its failure, or its results."""
     job = JOBS.find(name) if name else None
-    now = waiting("You can press Run already." if name else None)
+    now = waiting(words.MEANWHILE if name else None)
     if job is not None and job.state == FAILED and job.problem != now.problem:
-        complain(in_the_forms_words(job.problem or "this failed"))
+        complain(in_the_forms_words(job.problem or words.FAILED))
     if name is None:
         _example()
     elif job is not None and not job.is_over:
@@ -133,9 +133,9 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
         if status == STOPPED:
             _stopped(store, job.reason if job else None)
         elif status == RUNNING:
-            st.info("Another program is writing this ensemble. What it has finished is shown; reload to see more.")
+            st.info(words.OTHER_WRITES)
         elif not store.has("runs"):
-            raise InputError(f"{name}: holds no runs; delete it on the page History, and run the ensemble anew")
+            raise InputError(words.no_runs(name))
         if queries.has_overview(store) or (is_warm and store.has("runs")):
             results(store)
     except InputError as problem:
@@ -144,35 +144,24 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
 
 
 def _stopped(store: Store, reason: str | None) -> None:
-    """Draw that an ensemble was stopped, for what `reason` if nobody cancelled it, and a button to go on, or why this
-    version or visitor cannot.
-    """
+    """Say that an ensemble was stopped, for `reason` if no visitor cancelled it, and draw a button to go on."""
     with complaining():
         grid = grid_of(store)
         may_go_on = visitors.may_change(store)
-        whose = "" if may_go_on else " Only those who began this can go on with it, and the lecturer can."
         container, button = st.columns([5, 1], vertical_alignment="center")
-        why = f": {reason}" if reason else ""
-        container.warning(f"This was stopped before all of its {grid.run_count:,} runs were done{why}.{whose}")
-        if may_go_on and button.button("Go on", key="ensemble-go-on"):
+        text = words.stopped(grid.run_count, reason)
+        container.warning(text if may_go_on else f"{text} {words.NOT_YOURS}")
+        if may_go_on and button.button(words.GO_ON, key="ensemble-go-on"):
             visitors.submit(store.name, partial(_go_on, store.path, grid), PAGE)
             st.rerun()
 
 
 def _example() -> None:
     """Draw the example that comes with the app."""
-    st.html(
-        '<p class="cut-told cut-example"><b>This is an example:</b> 1,000 runs of a bank, on lines of 3 to 9 '
-        "processes, with fast and slow markers. Each run takes one snapshot. To make your own, change the form and "
-        "press <b>Run</b>.</p>"
-    )
+    st.html(f'<p class="cut-told cut-example"><b>{words.THIS_IS_AN_EXAMPLE}</b> {words.EXAMPLE}</p>')
     with complaining():
         example(Store.open(examples.ENSEMBLE))
 
 
 def _under_way() -> None:
-    st.html(
-        '<p class="cut-told">Every run takes its snapshots. A snapshot may take a short or a long time, and it may '
-        "find few or many messages in the channels. When all runs are done, charts show this, and each dot in a chart "
-        "is a run that you can open.</p>"
-    )
+    st.html(f'<p class="cut-told">{words.UNDER_WAY}</p>')

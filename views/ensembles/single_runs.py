@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -16,6 +16,7 @@ from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
 from pipeline.store.folder import Store
 from sim.verify.checks import CHECKS
+from views.ensembles import words
 from views.explore.opening import open_run
 from views.server.errors import complaining
 from views.server.plain_words import as_cells, as_text
@@ -23,9 +24,7 @@ from views.widgets import menus
 from views.widgets.chart_saving import save_menu
 
 
-def chart(
-    store: Store, found: Overview, drawn: Chart, measure: Measure, what_to_click: str = "Click a dot to open its run."
-) -> None:
+def chart(store: Store, found: Overview, drawn: Chart, measure: Measure, what_to_click: str = words.CLICK_DOT) -> None:
     """Draw a chart, with a menu to save it, and buttons that open the picked run and the extremes."""
     palette = theme.PALETTES[st.context.theme.type or "light"]
     layout = dict(drawn.figure["layout"])
@@ -48,29 +47,17 @@ def chart(
     _extremes(store, found)
 
 
-class Extreme(NamedTuple):
-    """A kind of extreme run: the text of its button, and the measure in which it is extreme (None: in none)."""
-
-    title: str
-    column: str | None
-
-
-EXTREMES = {
-    "failing": Extreme("one that fails", None),
-    "longest": Extreme("the slowest", "latency"),
-    "most recorded": Extreme("the most recorded", "recorded_messages"),
-    "strangest": Extreme("the most unusual", None),
-}
+EXTREMES = {"longest": "latency", "most recorded": "recorded_messages"}  # the measure, by the kind of extreme run
 
 
 def _extremes(store: Store, found: Overview) -> None:
     """A button for each extreme run."""
     by_kind = {row["why"]: row for row in reversed(found.extremes)}
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cut-extremes"):
-        st.markdown("Open in Explore:", width="content")
-        for kind, (title, column) in EXTREMES.items():
+        st.markdown(words.OPEN_THESE, width="content")
+        for kind, title in words.EXTREMES.items():
             if row := by_kind.get(kind):
-                measure = MEASURES[column] if column else None
+                measure = MEASURES[EXTREMES[kind]] if kind in EXTREMES else None
                 value = f" ({amount(row[measure.column], measure)})" if measure else ""
                 _open_button(store, row, kind.replace(" ", "-"), f"{title}{value}")
 
@@ -81,7 +68,7 @@ def _picked(store: Store, found: Overview, pick: Sequence[Any], measure: Measure
     if run_id is None:
         rows = _of_cell(store, next(row for row in found.cells if row["cell"] == cell), measure)
     else:
-        rows = {"Open in Explore": with_parameters([queries.run_of(store, run_id, snapshot_id)])[0]}
+        rows = {words.OPEN_IN_EXPLORE: with_parameters([queries.run_of(store, run_id, snapshot_id)])[0]}
     _offer(store, _in_words(next(iter(rows.values())), found.cells, run_id is None), rows)
 
 
@@ -100,41 +87,36 @@ def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
     column = measure.column
     (most,) = queries.select_runs(store, RunQuery(cells=(cell["cell"],), by=column, descending=True, most=1))
     (typical,) = queries.nearest_run(store, cell["cell"], column, cell[f"{column}_50"])
-    return {"Open a typical run": typical, "Open its highest": most}
+    return {words.OPEN_TYPICAL: typical, words.OPEN_HIGHEST: most}
 
 
 def _in_words(row: Row, cells: Rows, is_cell: bool) -> str:
-    """A run, or the cell that it stands for, in words, as Markdown."""
-    told = as_text(", ".join(f"{d.name} {d.label(row)}" for d in varying(cells)))
+    """A run, or the cell that it represents, in words, as Markdown."""
+    settings = as_text(", ".join(f"{d.name} {d.label(row)}" for d in varying(cells)))
     if is_cell:
-        return f"**{told or 'All runs'}**"
-    return f"**Run {row['run_id']}**, {told}{', ' if told else ''}{as_text(outcome(row))}"
+        return f"**{settings or words.ALL_RUNS}**"
+    return words.run_in_words(row["run_id"], settings, as_text(outcome(row)))
 
 
 def outcome(row: Row) -> str:
     """The outcome of a snapshot in words."""
     if row["error"]:
-        return f"could not run: {row['error']}"
+        return words.could_not_run(row["error"])
     if row["snapshot_id"] is None:
-        return "takes no snapshot"
+        return words.NO_SNAPSHOT
     latency, recorded = row["latency"], row["recorded_messages"]
-    last = f" ({row['slowest']} finished last)"
-    time = "it did not complete" if latency is None else f"it took {amount(latency, MEASURES['latency'])}{last}"
-    messages = "1 message" if recorded == 1 else f"{number(recorded)} messages"
-    verdict = f"but {row['witness']}" if row["failed"] else "and every check holds"
-    return f"{row['snapshot_id']}: {time}, found {messages} in the channels, {verdict}"
+    is_complete = latency is not None
+    time = words.took(amount(latency, MEASURES["latency"]), row["slowest"]) if is_complete else words.INCOMPLETE
+    return words.outcome(row["snapshot_id"], time, number(recorded), row["witness"] if row["failed"] else None)
 
 
 def story(row: Row, name: str) -> str:
     """The text of the Story tab for a run."""
-    made = (
-        f"This is run {row['run_id']} of the ensemble {name}: {row['workload']} on a {row['topology']} network of "
-        f"{row['processes']} processes, seed {row['seed']}."
-    )
-    travel = f"Messages take {row['delay']}, markers {row['marker_delay']}."
-    if row["fifo"] is False:
-        travel += " Not every channel is FIFO."
-    return f"{made}\n\n{travel}\n\n{outcome(row)}."
+    system = words.system(row["workload"], row["topology"], row["processes"], row["seed"])
+    delays = words.delays(row["delay"], row["marker_delay"])
+    return words.story(
+        row["run_id"], name, system, delays, is_fifo=row["fifo"] is not False, outcome=outcome(row)
+    )  # fmt: skip
 
 
 @complaining()
@@ -152,13 +134,13 @@ def table(store: Store, found: Overview) -> None:
     rows = with_parameters(queries.select_runs(store, _wanted(found.cells)))
     dimensions = varying(found.cells)
     columns = {
-        "Run": [row["run_id"] for row in rows],
-        "Snapshot": [row["snapshot_id"] for row in rows],
+        words.COLUMN_RUN: [row["run_id"] for row in rows],
+        words.COLUMN_SNAPSHOT: [row["snapshot_id"] for row in rows],
         **{d.name.capitalize(): [d.label(row) for row in rows] for d in dimensions},
         **{measure.name: [_rounded(row[measure.column]) for row in rows] for measure in measured(found.cells)},
-        "Finished last": [row["slowest"] for row in rows],
-        "Seed": [row["seed"] for row in rows],
-        "Verdict": [_verdict(row) for row in rows],
+        words.COLUMN_LAST: [row["slowest"] for row in rows],
+        words.COLUMN_SEED: [row["seed"] for row in rows],
+        words.COLUMN_VERDICT: [_verdict(row) for row in rows],
     }
     event = st.dataframe(
         as_cells(columns),
@@ -170,18 +152,18 @@ def table(store: Store, found: Overview) -> None:
     )
     chosen = [rows[number] for number in event.selection.rows if number < len(rows)]
     if chosen:
-        _offer(store, _in_words(chosen[0], found.cells, False), {"Open in Explore": chosen[0]})
+        _offer(store, _in_words(chosen[0], found.cells, False), {words.OPEN_IN_EXPLORE: chosen[0]})
     else:
-        more = f"The first {MOST_ROWS} rows in this order. " if len(rows) == MOST_ROWS else ""
-        st.caption(f"{more}Choose a row to open its run.")
+        more = f"{words.first_rows(MOST_ROWS)} " if len(rows) == MOST_ROWS else ""
+        st.caption(f"{more}{words.CHOOSE_ROW}")
 
 
 def _wanted(cells: Rows) -> RunQuery:
     """The filter and order chosen in the menus above the table."""
     dimensions = varying(cells)
     there = menus.containers(len(dimensions) + 2)
-    kind = there.pop(0).selectbox("Show", list(KINDS), format_func=lambda kind: KINDS[kind], key="ensemble-kind")
-    by = menus.choose(there, "Highest first", [None, *measured(cells)], "order", nothing="in order of runs")
+    kind = there.pop(0).selectbox(words.SHOW, list(KINDS), format_func=lambda kind: KINDS[kind], key="ensemble-kind")
+    by = menus.choose(there, words.HIGHEST_FIRST, [None, *measured(cells)], "order", nothing=words.IN_ORDER)
     kept = alike(cells, menus.choose_values(there, cells, dimensions, "only", any_too=True))
     only = None if len(kept) == len(cells) else tuple(row["cell"] for row in kept)
     return RunQuery(kind, only, by.column if by else "run_id", by is not None)
@@ -193,8 +175,8 @@ def _rounded(value: float | None) -> float | None:
 
 def _verdict(row: Row) -> str:
     if row["error"]:
-        return f"could not run: {row['error']}"
+        return words.could_not_run(row["error"])
     if row["failed"]:
         return str(row["witness"])
     held = sum(row[check] is True for check in CHECKS)
-    return f"{held} checks hold" if held else "undecided"
+    return words.checks_hold(held) if held else words.UNDECIDED

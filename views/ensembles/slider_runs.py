@@ -1,9 +1,9 @@
-"""What the sliders of the page Ensembles ask for while somebody drags: `/sliders?processes=5&...&theme=dark`.
+"""The answers to the sliders of the page Ensembles while a user drags: `/sliders?processes=5&...&theme=dark`.
 
-An answer is the charts of a thousand runs where Numba is installed, of at least 100 where others drag as well; in
-Python of 100 down to 20. It is made without the page's script: a browser asks for the next one when it has drawn the
-last. All browsers share one thread, so that however many drag, the rest of the server has its processors. Of each
-browser one question waits at most: a newer one takes its place. Answers are kept: everybody begins with the same one.
+With Numba, an answer is the charts of a thousand runs, or at least of 100 while other visitors drag too. In Python, it
+is those of 100 down to 20 runs. It is made without the page's script: a browser asks for the next answer when it has
+drawn the last. All browsers share one thread, so that the rest of the server keeps its processors. At most one question
+of each browser waits: a newer one takes its place. Answers are kept, since all visitors begin with the same one.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import Grid
 from pipeline.spark.background import in_background
 from sim.core.errors import InputError
+from views.ensembles import words
 from views.server.addresses import below_base
 from views.server.plain_words import sentence
 from views.server.visitors import browser
@@ -44,7 +45,6 @@ LEAST_RUNS = 20
 MOST_WAITING = 40  # browsers
 MOST_KEPT = 50  # answers
 SHOWN = (MEASURES["latency"], MEASURES["recorded_messages"])
-GRAPHS = {"complete": "each with each", "ring": "a ring", "line": "a line", "star": "a star"}
 
 
 class Slider(NamedTuple):
@@ -59,16 +59,16 @@ class Slider(NamedTuple):
 
 
 SLIDERS = (
-    Slider("processes", "Processes", 2, 12, 5),
-    Slider("transfers", "Transfers of each process", 1, 40, 10),
-    Slider("delay", "Mean delay of a message", 1, 30, 5, "time units"),
-    Slider("marker_delay", "Mean delay of a marker", 1, 30, 5, "time units"),
-    Slider("at", "The snapshot starts at time", 0, 100, 20),
+    Slider("processes", words.SLIDER_PROCESSES, 2, 12, 5),
+    Slider("transfers", words.SLIDER_TRANSFERS, 1, 40, 10),
+    Slider("delay", words.SLIDER_DELAY, 1, 30, 5, words.TIME_UNITS),
+    Slider("marker_delay", words.SLIDER_MARKER_DELAY, 1, 30, 5, words.TIME_UNITS),
+    Slider("at", words.SLIDER_AT, 0, 100, 20),
 )
 
 
-class Asked(NamedTuple):
-    """Where the sliders stand."""
+class SliderState(NamedTuple):
+    """The positions of the sliders, and the chosen topology."""
 
     processes: int
     transfers: int
@@ -83,41 +83,41 @@ class Asked(NamedTuple):
         return 2 * self.processes * self.transfers
 
 
-def read(given: Mapping[str, Any]) -> Asked:
-    """Where the sliders stand, from texts or numbers by name. Raises InputError."""
+def read(given: Mapping[str, Any]) -> SliderState:
+    """The positions of the sliders, from texts or numbers by name. Raises InputError."""
     values = {}
     for slider in SLIDERS:
         text = str(given.get(slider.name, slider.first))
         if text not in map(str, range(slider.least, slider.most + 1)):
-            raise InputError(f"{slider.name}: expected a whole number from {slider.least} to {slider.most}")
+            raise InputError(words.whole_number(slider.name, slider.least, slider.most))
         values[slider.name] = int(text)
-    topology = given.get("topology", next(iter(GRAPHS)))
-    if topology not in GRAPHS:
-        raise InputError(f"topology: expected one of {', '.join(GRAPHS)}")
-    return Asked(**values, topology=topology)
+    topology = given.get("topology", next(iter(words.GRAPHS)))
+    if topology not in words.GRAPHS:
+        raise InputError(words.one_of("topology", ", ".join(words.GRAPHS)))
+    return SliderState(**values, topology=topology)
 
 
-def grid_of(asked: Asked, runs: int) -> Grid:
+def grid_of(state: SliderState, runs: int) -> Grid:
     """The ensemble of which these are the runs: delays lie between 0 and twice their mean."""
     given = {
-        "workload": WORKLOAD, "topology": asked.topology, "processes": str(asked.processes),
-        "delay": f"uniform:0:{2 * asked.delay}", "marker_delay": f"uniform:0:{2 * asked.marker_delay}",
-        "at": str(asked.at), "runs": str(runs),
+        "workload": WORKLOAD, "topology": state.topology, "processes": str(state.processes),
+        "delay": f"uniform:0:{2 * state.delay}", "marker_delay": f"uniform:0:{2 * state.marker_delay}",
+        "at": str(state.at), "runs": str(runs),
     }  # fmt: skip
-    return Grid.read(given, {"transfers": str(asked.transfers), "pace": "4"})
+    return Grid.read(given, {"transfers": str(state.transfers), "pace": "4"})
 
 
 @lru_cache(maxsize=200)
-def document_of(asked: Asked) -> str:
+def document_of(state: SliderState) -> str:
     """The scenario of the runs as TOML, without a seed."""
-    return cells_of(grid_of(asked, 1))[0].document
+    return cells_of(grid_of(state, 1))[0].document
 
 
 # ------------------------------------------------------------------ an answer
 
 
 class Made(NamedTuple):
-    """What is found of some runs, without the colours of a page."""
+    """The results of some runs, without the colours of a page."""
 
     runs: int
     told: str
@@ -126,7 +126,7 @@ class Made(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the browser draws. `is_first` tells it to ask again soon: Numba will be ready then."""
+    """The content of an answer. `is_first` tells the browser to ask again soon, when Numba will be ready."""
 
     told: str
     how: str
@@ -135,20 +135,20 @@ class Answer(NamedTuple):
     is_first: bool
 
 
-_kept: OrderedDict[Asked, Made] = OrderedDict()  # the one that was used last is the last; one thread answers
+_kept: OrderedDict[SliderState, Made] = OrderedDict()  # the one that was used last is the last; one thread answers
 
 
-def answer(asked: Asked, palette: Mapping[str, str], begin: float, waiting: int = 0) -> Answer:
-    """The charts of as many runs as there is time for, with seeds from 0 on.
+def answer(state: SliderState, palette: Mapping[str, str], begin: float, waiting: int = 0) -> Answer:
+    """The charts of as many runs as time allows, with seeds from 0 on.
 
-    `begin`: when it was asked, by time.perf_counter; `waiting`: how many others wait.
+    `begin`: the time of the question, by time.perf_counter; `waiting`: the number of other browsers that wait.
     """
     is_early = is_coming()  # at the beginning: Numba may get ready meanwhile
-    by_numba, made = is_ready(), _kept.pop(asked, None)
-    is_kept = made is not None and made.runs >= runs_for(asked, by_numba, waiting)
+    by_numba, made = is_ready(), _kept.pop(state, None)
+    is_kept = made is not None and made.runs >= runs_for(state, by_numba, waiting)
     if made is None or not is_kept:
-        made = _make(asked, by_numba, waiting)
-    _kept[asked] = made
+        made = _make(state, by_numba, waiting)
+    _kept[state] = made
     if len(_kept) > MOST_KEPT:
         _kept.popitem(last=False)
     figures = [theme.resolve(figure, dict(palette)) for figure in made.figures]
@@ -156,28 +156,25 @@ def answer(asked: Asked, palette: Mapping[str, str], begin: float, waiting: int 
     return Answer(made.told, _how(made.runs, spent, waiting), figures, made.extremes, is_early and not by_numba)
 
 
-def _make(asked: Asked, by_numba: bool, waiting: int) -> Made:
-    most, in_python = (runs_for(asked, is_quick, waiting) for is_quick in (by_numba, False))
-    rows = rows_at_once(document_of(asked), WORKLOAD, most if by_numba else 0, in_python)
+def _make(state: SliderState, by_numba: bool, waiting: int) -> Made:
+    most, in_python = (runs_for(state, is_quick, waiting) for is_quick in (by_numba, False))
+    rows = rows_at_once(document_of(state), WORKLOAD, most if by_numba else 0, in_python)
     return Made(len(rows), in_a_sentence(rows), [charts.histogram(rows, measure) for measure in SHOWN], _extremes(rows))
 
 
-def runs_for(asked: Asked, by_numba: bool, waiting: int = 0) -> int:
-    """How many runs are done at once, while so many others wait."""
+def runs_for(state: SliderState, by_numba: bool, waiting: int = 0) -> int:
+    """The number of runs of an answer, while `waiting` other browsers wait."""
     if by_numba:
         return max(RUNS // (1 + waiting), RUNS_IN_PYTHON)
-    return max(min(RUNS_IN_PYTHON, EVENTS_IN_PYTHON // asked.events) // (1 + waiting), LEAST_RUNS)
+    return max(min(RUNS_IN_PYTHON, EVENTS_IN_PYTHON // state.events) // (1 + waiting), LEAST_RUNS)
 
 
 def in_a_sentence(rows: Sequence[Row]) -> str:
     """The results of all runs in a sentence."""
     failures = sum(row["failed"] for row in rows)
-    head = f"{failures:,} of {len(rows):,} snapshots fail a check." if failures else ""
+    head = words.checks_fail(failures, len(rows)) if failures else words.no_check_fails(len(rows))
     time_taken, recorded = (_range(rows, measure) for measure in SHOWN)
-    return (
-        f"{head or f'No check fails in {len(rows):,} snapshots.'} They took {time_taken} and found {recorded} "
-        f"{'message' if recorded == '1' else 'messages'} in the channels."
-    )
+    return f"{head} {words.took_and_found(time_taken, recorded)}"
 
 
 def _range(rows: Sequence[Row], measure: Measure) -> str:
@@ -187,23 +184,20 @@ def _range(rows: Sequence[Row], measure: Measure) -> str:
 
 
 def _how(runs: int, seconds: float | None, waiting: int) -> str:
-    """How many runs these are, how long it took to answer (None: they were kept), and what would make it more."""
-    took = ", kept from before" if seconds is None else f" in {max(seconds, 0.001) * 1000:,.0f} ms"
-    told = f"{runs:,} runs{took}. Click a bar to open one of its runs."
+    """The line on the number of runs, the time of the answer (None: it was kept), and the way to more runs."""
+    line = words.runs_made(runs, seconds)
     if is_ready():
-        return f"{told} Others drag as well, so these are fewer than {RUNS:,}." if waiting and runs < RUNS else told
-    if is_coming():
-        return f"{told} In a moment it will be {RUNS:,} runs: they are being compiled."
-    return f"{told} With Numba it would be {RUNS:,} runs at once: on the server, run `make fast`."
+        return f"{line} {words.fewer(RUNS)}" if waiting and runs < RUNS else line
+    return f"{line} {words.compiling(RUNS) if is_coming() else words.with_numba(RUNS)}"
 
 
 def _extremes(rows: Sequence[Row]) -> dict[str, int]:
-    """The seeds of runs that are worth a look, by the words of their buttons."""
+    """The seeds of runs that are worth a look, by the texts of their buttons."""
     by_time = sorted(rows, key=lambda row: (row["latency"], row["seed"]))
     most = max(rows, key=lambda row: (row["recorded_messages"], -row["seed"]))
     return {
-        "a typical one": by_time[len(by_time) // 2]["seed"], "the slowest": by_time[-1]["seed"],
-        "the most recorded": most["seed"],
+        words.A_TYPICAL: by_time[len(by_time) // 2]["seed"], words.THE_SLOWEST: by_time[-1]["seed"],
+        words.MOST_RECORDED: most["seed"],
     }  # fmt: skip
 
 
@@ -243,40 +237,40 @@ _waiting: dict[str, Future[Answer]] = {}  # the question of each browser that wa
 async def _serve(request: Request) -> Response:
     begin = time.perf_counter()
     try:
-        asked, palette = _question(request.query_params)
+        state, palette = _question(request.query_params)
     except InputError as problem:
         return PlainTextResponse(sentence(str(problem)), 400)
     if request.method == "HEAD":
         return Response(headers={"Cache-Control": "no-store"}, media_type="application/json")
-    who = browser(request)
-    if who in _waiting:
-        _waiting.pop(who).cancel()  # does nothing if it is being answered
+    asker = browser(request)
+    if asker in _waiting:
+        _waiting.pop(asker).cancel()  # does nothing if it is being answered
     if len(_waiting) >= MOST_WAITING:
-        return PlainTextResponse("Many people drag at this moment; try again in a few seconds.", 503)
-    made = _waiting[who] = _LANE.submit(lambda: answer(asked, palette, begin, _others(who)))
+        return PlainTextResponse(words.MANY_DRAG, 503)
+    made = _waiting[asker] = _LANE.submit(lambda: answer(state, palette, begin, _others(asker)))
     try:
         await asyncio.wait([asyncio.wrap_future(made)])
     finally:
-        if _waiting.get(who) is made:
-            del _waiting[who]
+        if _waiting.get(asker) is made:
+            del _waiting[asker]
     if made.cancelled():
-        return PlainTextResponse("This browser has asked for something else since.", 429)
+        return PlainTextResponse(words.ASKED_ANEW, 429)
     return JSONResponse(made.result()._asdict(), headers={"Cache-Control": "no-store"})
 
 
-def _others(who: str) -> int:
-    """How many other browsers wait for an answer."""
-    return sum(other != who and not question.done() for other, question in list(_waiting.items()))
+def _others(asker: str) -> int:
+    """The number of other browsers that wait for an answer."""
+    return sum(other != asker and not question.done() for other, question in list(_waiting.items()))
 
 
-def _question(given: QueryParams) -> tuple[Asked, dict[str, str]]:
-    """Where the sliders stand, and the colours of the page. Raises InputError."""
+def _question(given: QueryParams) -> tuple[SliderState, dict[str, str]]:
+    """The positions of the sliders, and the colours of the page. Raises InputError."""
     for name in given:
         if len(given.getlist(name)) > 1:
-            raise InputError(f"{name}: expected once")
+            raise InputError(words.once(name))
     colours = given.get("theme", next(iter(theme.PALETTES)))
     if colours not in theme.PALETTES:
-        raise InputError(f"theme: expected one of {', '.join(theme.PALETTES)}")
+        raise InputError(words.one_of("theme", ", ".join(theme.PALETTES)))
     return read(given), theme.PALETTES[colours]
 
 

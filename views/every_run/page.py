@@ -10,10 +10,10 @@ import streamlit as st
 from sim.core.errors import InputError
 from sim.edit.link import Shared
 from views.every_run.exploration import Exploring
+from views.every_run.findings import in_the_forms_words
 from views.every_run.form import TO_FILL, every_run_form
 from views.every_run.form_state import BOUNDS, KEYS, SMALL, Asked
 from views.every_run.results import results, under_way
-from views.every_run.words import in_the_forms_words
 from views.explore import page as explore
 from views.server import visitors
 from views.server.addresses import EVERY_RUN, PAGE_BEFORE

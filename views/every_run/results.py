@@ -22,8 +22,8 @@ from sim.explore.replay import by_hand
 from sim.explore.world import NO_FAULTS
 from views.every_run.component import state_graph
 from views.every_run.exploration import MOST_DRAWN, Exploring, Result
+from views.every_run.findings import CHECKS, headline, how_far, system, takes_away, titles, together, what_is_checked
 from views.every_run.tables import about_snapshots, checks_table, snapshots_table, wrong_runs
-from views.every_run.words import CHECKS, headline, how_far, system, takes_away, titles, together, what_is_checked
 from views.explore.opening import open_scenario
 from views.server.errors import complaining
 from views.widgets.chart_saving import save_menu

@@ -7,7 +7,7 @@ from html import escape
 
 from sim.explore.report import Snapshot
 from views.every_run.exploration import Result, key_of
-from views.every_run.words import (
+from views.every_run.findings import (
     CHECKS,
     channels_in_words,
     checks_of,

@@ -11,6 +11,7 @@ from sim.document.writing import dumps
 from sim.edit.link import Shared
 from sim.run.snapshots import snapshots_of
 from views.explore import page as explore
+from views.explore import words
 from views.server.budget import answering, run_of
 from views.server.tabs import for_this_tab
 
@@ -22,7 +23,7 @@ def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> 
     """
     with for_this_tab() as is_open, answering(is_open):
         scenario = scenario_of_run(store, run_id)
-        titled = replace(scenario, title=f"Run {run_id} of {store.name}", story=story)
+        titled = replace(scenario, title=words.run_of_ensemble(run_id, store.name), story=story)
         open_scenario(titled, step_of(scenario, snapshot_id))
 
 
@@ -32,7 +33,7 @@ def open_scenario(scenario: Scenario, step: int = 0) -> None:
 
 
 def step_of(scenario: Scenario, snapshot_id: str | None) -> int:
-    """The step at which the snapshot was complete; the last step where it never was, 0 where there is none."""
+    """The step at which the snapshot was complete; the last step if it never was, 0 if there is none."""
     if snapshot_id is None:
         return 0
     execution = run_of(scenario)

@@ -8,21 +8,23 @@ import streamlit as st
 
 from sim.core.errors import InputError
 from sim.edit.link import NUMBERS, Shared, in_round, read_query
-from views.explore.gallery import gallery, open_file
+from views.explore import words
 from views.explore.session import ExploreSession
-from views.server.budget import YOURS_FOLLOWS, Busy, is_somebodys_turn
+from views.server.budget import Busy, is_big_run_made
 from views.server.plain_words import sentence
 from views.server.tabs import for_this_tab
+from views.server.words import YOURS_FOLLOWS
 from views.widgets.explorer import explorer
+from views.widgets.gallery import gallery, open_file
 
 FIRST = "lecture"
 STATE = "explore_session"
 COMPONENT = "explorer"
-POLL_S = 1.0  # between two looks whether somebody else's big run is done
+POLL_S = 1.0  # between two looks for the end of another visitor's big run
 
 
 def page() -> None:
-    """Draw the page; for a big run in the address, as soon as nobody else's is being made."""
+    """Draw the page; a big run in the address waits for the end of another visitor's big run."""
     try:
         _session()
     except Busy:
@@ -32,15 +34,15 @@ def page() -> None:
 
 
 def _wait() -> None:
-    """Show that somebody else's big run is being made, and draw the page anew when it is done. Nothing blocks."""
-    if not is_somebodys_turn():
+    """Say that another visitor's big run is being made, and draw the page again when it is done. Nothing blocks."""
+    if not is_big_run_made():
         st.rerun()
     st.info(sentence(YOURS_FOLLOWS))
 
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Explore", default=True)
+    return st.Page(page, title=words.TITLE, default=True)
 
 
 def show(shared: Shared) -> None:
@@ -88,7 +90,7 @@ def _session() -> ExploreSession:
 
 
 def _asked_for(params: dict[str, str]) -> Shared:
-    """The run in the address; the first example where it names none. In a class's round, each session draws its own."""
+    """The run in the address; the first example if it names none. In a class's round, each session draws its own."""
     shared = read_query(params if {"scenario", "run"} & set(params) else {"scenario": FIRST, **params})
     return in_round(shared, params["round"], secrets.randbelow(NUMBERS)) if "round" in params else shared
 

@@ -6,48 +6,35 @@ An edit makes a new scenario; undo is the scenario before. Nothing here imports 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
-from threading import Lock
 from typing import Any, ClassVar
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from diagrams.export import offered
 from diagrams.scene.composition import Scene, compose
-from sim.core.deadline import Deadline, OutOfTime, at_most, check, within
+from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.edit.another_algorithm import Remedy, remedy_of_order, remedy_of_refused
-from sim.edit.counterexample import Counterexample, smallest_counterexample
-from sim.edit.edits import ANOTHER, is_plan
-from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
+from sim.edit.edits import ANOTHER
+from sim.edit.link import MOST_LINK, Entry, Shared, read_query
 from sim.edit.words import consequence
 from sim.explain.words import capital
-from sim.run.execution import Execution
 from sim.run.references import notes
-from sim.verify.harm import harms
+from views.explore import words
+from views.explore.counterexample import SEARCH, counterexample
+from views.explore.kept_run import KeptRun
 from views.explore.versions import Version, edited
-from views.server.budget import ANSWER_S, YOURS_FOLLOWS, Busy, allow, answering, run_of, too_long
+from views.server import words as limits
+from views.server.budget import ANSWER_S, Busy, allow, answering, run_of
 from views.server.plain_words import sentence
+from views.widgets.links import link_to
 from views.widgets.look import Look, draw, read_look
-from views.widgets.outbox import SESSIONS, new_entries
+from views.widgets.outbox import SESSIONS, batches, new_entries, notice
 
-KEPT_WHOLE = 5_000  # steps; of longer runs those of the sessions that looked at one last are kept
-MOST_KEPT = 200_000  # steps of all the longer runs that are kept
 TAKING_S = 0.7 * ANSWER_S  # for the edits of an answer: the rest is for drawing
 STARTING_S = 0.2 * ANSWER_S  # no edit is begun later in an answer, so that one that takes long comes first in the next
-
-COUNTEREXAMPLE = "lay_bare"  # a browser asks for the smallest counterexample to the broken rule
-LOOKING_S = 0.5 * ANSWER_S  # for that edit
-NOTHING_FOUND = (
-    "no single change of this run was found that lays the broken rule bare; more messages or another scenario may"
-)
-NOT_IN_TIME = (
-    f"no change that lays the broken rule bare was found in {LOOKING_S:.0f} seconds, and not all were tried; a shorter "
-    "run or another scenario may show it"
-)
-SHOWS_ALREADY = "this run lays the broken rule bare already: a check fails; nothing is changed"
 WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 
 
@@ -55,8 +42,7 @@ WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 class ExploreSession:
     """The state behind the Explore page of one browser session.
 
-    versions, at: the opened scenario and one version per edit, and the index of the one on show. Later ones can be
-        redone.
+    versions, at: the opened scenario and one version per edit, and the index of the one on show.
     ack: the number of the last entry taken from the browser, applied or refused.
     revision: grows whenever the browser has to draw something else.
     notice: the notice for the user: {"seq", "level": "error" | "info", "text", "remedy": {"words", "edit"} or None}.
@@ -80,11 +66,10 @@ class ExploreSession:
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
-        self._execution: Execution | None = None
-        self._scene: Scene | None = None
-        self._refused: list[tuple[int, str, Remedy | None]] = []  # in this answer: numbers of entries, why, what helps
+        self.kept = KeptRun()
+        self._refused: list[tuple[int, str, Remedy | None]] = []  # in this answer: numbers, reasons, remedies
         self._answers = 0
-        self.unfinished = 0  # the number of the answer, where the browser has to send entries again; else 0
+        self.unfinished = 0  # the number of the answer, if the browser has to send entries again; else 0
         self.drawn = b""  # the window of the scene as JSON
         self._renumbered = 0  # the first revision with the present numbers of script lines
         self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` shows
@@ -106,8 +91,8 @@ class ExploreSession:
 
         Changes nothing: an export calls this from a thread of its own.
         """
-        scene, version = self._scene, self.version
-        return scene or compose(self._execution or run_of(version.scenario), version.original)
+        scene, version = self.kept.scene, self.version
+        return scene or compose(self.kept.execution or run_of(version.scenario), version.original)
 
     def open(self, shared: Shared, is_wanted: Callable[[], bool] = lambda: True) -> None:
         """Open the run of a link, a file or a card of the gallery, instead of the one there was.
@@ -116,22 +101,22 @@ class ExploreSession:
         """
         with answering(is_wanted) as deadline, within(deadline):
             execution = run_of(shared.base())
-            told = notes(execution, most=1)
+            remarks = notes(execution, most=1)
             versions, execution = edited([Version(replace(execution.scenario))], execution, shared.edits)
-            is_asked = self.look.question or _round_of(versions[-1]) is not None  # a round opens with the question
+            is_asked = self.look.question or versions[-1].round is not None  # a round opens with the question
             scene, look = compose(execution, versions[-1].original), Look(step=shared.step, question=is_asked)
             drawn = draw(scene, look)
         self.versions, self.at, self.shared, self.notice = versions, len(versions) - 1, shared, None
         self._renumbered = self.revision + 1
         self._show(scene, look, drawn)
-        if told:
-            self.tell(". ".join(map(capital, told)), "info")
+        if remarks:
+            self.tell(". ".join(map(capital, remarks)), "info")
 
     def absorb(self, outbox: object, is_wanted: Callable[[], bool] = lambda: True) -> None:
         """Apply the new entries of the browser's outbox, in their order, and draw once.
 
-        What there is no time for in this answer is not acknowledged, so the browser sends it again (`unfinished`).
-        Only what takes too long by itself is refused. Raises OutOfTime if all this `is_wanted` no more; then nothing
+        An entry without time in this answer is not acknowledged, so the browser sends it again (`unfinished`). An entry
+        is refused only if it takes too long by itself. Raises OutOfTime if all this `is_wanted` no more; then nothing
         else has changed.
         """
         begun, shown, self._refused = self.ack, self._shown, []
@@ -145,12 +130,12 @@ class ExploreSession:
             raise
         if self._refused:
             (seq, text, remedy), others = self._refused[0], len(self._refused) - 1
-            more = f" {others} more {'change was' if others == 1 else 'changes were'} refused." if others else ""
-            self.notice = _notice(seq, "error", sentence(text) + more, remedy)
+            more = f" {words.more_refused(others)}" if others else ""
+            self.notice = notice(seq, "error", sentence(text) + more, remedy)
 
     def tell(self, text: str, level: str = "error", remedy: Remedy | None = None) -> None:
-        """Make the browser show one sentence, with a button for what helps."""
-        self.notice = _notice(self.ack, level, sentence(text), remedy)
+        """Make the browser show one sentence, with a button for the remedy if there is one."""
+        self.notice = notice(self.ack, level, sentence(text), remedy)
 
     def data(self) -> dict[str, Any]:
         """The data for the browser at every run of the page, except for `drawn`."""
@@ -164,9 +149,9 @@ class ExploreSession:
             "pointer": self.pointer,
             "undo": self.at,
             "redo": len(self.versions) - 1 - self.at,
-            "edits": list(self.version.words),
+            "edits": list(self.version.sentences),
             "link": self.link(),
-            "round": self.round(),
+            "round": self.version.round,
             "most_link": MOST_LINK,
             "step": self.shared.step,
             "shown": dict(self.shared.shown),
@@ -174,41 +159,34 @@ class ExploreSession:
         }
 
     def link(self) -> str:
-        """The query of a link to the run on show, without a step; empty where it is too long for a link."""
-        try:
-            return urlencode(query_of(replace(self.shared.edited(self.version.edits), step=0, shown={})))
-        except InputError:
-            return ""
-
-    def round(self) -> dict[str, Any] | None:
-        """The class's round that the run on show was drawn for, and its number there; None for any other run."""
-        return _round_of(self.version)
+        """The query of a link to the run on show, without a step; empty if it is too long for a link."""
+        return link_to(self.shared.edited(self.version.edits))
 
     def _take_all(self, entries: Sequence[Mapping[str, Any]], deadline: Deadline) -> None:
-        """Apply entries, those of what is planned together, as long as there is time to begin with more."""
+        """Apply entries, edits of the plan together, as long as there is time to begin more."""
         begun = self.ack
         self._answers += 1
         self.unfinished = 0
         batch: Sequence[Mapping[str, Any]] = ()
         try:
             with within(Deadline(TAKING_S, deadline.is_wanted)):
-                for batch in _batches(entries):
+                for batch in batches(entries):
                     if self.ack > begun and deadline.spent > STARTING_S:
                         break
                     self._take(batch)
         except Busy:
-            self.tell(YOURS_FOLLOWS, "info")
+            self.tell(limits.YOURS_FOLLOWS, "info")
         except OutOfTime:
             if not deadline.is_wanted():
                 raise
             if self.ack == begun:
                 self.ack = batch[-1]["seq"]
-                self._refused.append((batch[0]["seq"], too_long(TAKING_S), None))
+                self._refused.append((batch[0]["seq"], limits.too_long(TAKING_S, limits.SMALLER), None))
         if entries and self.ack < entries[-1]["seq"]:
             self.unfinished = self._answers
 
     def _take(self, batch: Sequence[Mapping[str, Any]]) -> None:
-        """Apply entries; where that fails, one half after the other, so that only what is wrong is refused."""
+        """Apply entries; if that fails, one half after the other, so that only wrong entries are refused."""
         before = self.ack
         self.ack = batch[-1]["seq"]  # first: an edit that fails must not come again at every run
         try:
@@ -226,7 +204,7 @@ class ExploreSession:
             self._take(batch[len(batch) // 2 :])
 
     def _apply(self, batch: Sequence[Mapping[str, Any]]) -> None:
-        """Apply one entry, or several that edit what is planned. Raises InputError, and then nothing has changed."""
+        """Apply one entry, or several edits of the plan. Raises InputError, and then nothing has changed."""
         edit = batch[0]["edit"]
         if edit["do"] in WISHES:
             self.wish = edit["do"]
@@ -239,82 +217,60 @@ class ExploreSession:
             self._show_version(self.at + (1 if edit["do"] == "redo" else -1))
         elif edit["do"] == "reset":
             self._reset()
-        elif edit["do"] == COUNTEREXAMPLE:
-            self._find_counterexample(batch[0])
+        elif edit["do"] == SEARCH:
+            self._show_counterexample(batch[0])
         else:
             self._change(batch)
 
     def _show_version(self, at: int) -> None:
-        """Undo or redo, where there is such a version."""
+        """Undo or redo, if there is such a version."""
         if 0 <= at < len(self.versions):
             execution = run_of(self.versions[at].scenario)
-            self.at, self.notice = at, None
-            self._keep(execution)
+            self.at = at
+            self.kept.keep(execution)
             self._renumbered = self.revision + 1
-        elif self.notice:
-            self.notice = None
+        self.notice = None
 
     def _reset(self) -> None:
         """Show the opened scenario. This is an edit too, so it can be undone."""
         self.notice = None
         if self.version.entry is not None:
             execution = run_of(self.versions[0].scenario)
-            self._add([*self.versions[: self.at + 1], self.versions[0]], execution)
+            self.versions, self.at = [*self.versions[: self.at + 1], self.versions[0]], self.at + 1
+            self.kept.keep(execution)
             self._renumbered = self.revision + 1
 
     def _change(self, batch: Sequence[Mapping[str, Any]]) -> None:
-        """Show the version after one edit, or after several of what is planned."""
+        """Show the version after one edit, or after several edits of the plan."""
         if any("item" in own["edit"] and own.get("revision", self.revision) < self._renumbered for own in batch):
-            raise InputError("the script has changed since this diagram was drawn; make the change again")
+            raise InputError(words.SCRIPT_HAS_CHANGED)
         entries: list[Entry] = [(own["edit"], float(own["time"])) for own in batch]
-        before = self._execution or run_of(self.scenario)
+        before = self.kept.execution or run_of(self.scenario)
         versions, after = edited(self.versions[: self.at + 1], before, entries)
         edit = entries[-1][0]
-        told = None if versions[-1].is_drawn else consequence(before, after, edit)
-        self._add(versions, after)
-        self.notice = None
-        if told:
-            self.tell(told, "info")
+        effect = None if versions[-1].is_drawn else consequence(before, after, edit)
+        self.versions, self.at, self.notice = versions, len(versions) - 1, None
+        self.kept.keep(after)
+        if effect:
+            self.tell(effect, "info")
         elif edit["do"] == "algorithm" and (remedy := remedy_of_order(versions[-1].scenario)):
             self.tell(remedy.why, "info", remedy)
         if edit["do"] in ("delete", ANOTHER):
             self._renumbered = self.revision + 1
 
-    def _find_counterexample(self, asked: Mapping[str, Any]) -> None:
-        """Make the edit of the smallest counterexample, say what it changed, and point at the harm."""
+    def _show_counterexample(self, asked: Mapping[str, Any]) -> None:
+        """Make the smallest edit that makes a check fail, say what it changed, and point at the harm."""
         allow(self.scenario)
-        execution = self._execution or run_of(self.scenario)
-        if execution.scenario.breaks and harms(execution):
-            self.tell(SHOWS_ALREADY, "info")
-            return
-        found = self._smallest_counterexample(execution)
-        if found is None:
-            return
-        self._change([{**asked, "edit": found.edit, "time": 0.0, "revision": self.revision}])
-        first = harms(found.execution)[0]
-        self.tell(f"Changed: {self.version.told}", "info")
-        self.pointer = {"seq": asked["seq"], "step": first.step, "message": first.message}
-
-    def _smallest_counterexample(self, execution: Execution) -> Counterexample | None:
-        """The smallest counterexample to the broken rule; if none is found in time, say so."""
-        try:
-            with at_most(LOOKING_S):
-                found = smallest_counterexample(execution)
-        except OutOfTime:
-            check()  # whether the whole answer is out of time
-            self.tell(NOT_IN_TIME, "info")
-            return None
-        if found is None:
-            self.tell(NOTHING_FOUND, "info")
-        return found
-
-    def _add(self, versions: list[Version], execution: Execution) -> None:
-        """Show the last of `versions`, whose run is `execution`."""
-        self.versions, self.at = versions, len(versions) - 1
-        self._keep(execution)
+        found = counterexample(self.kept.execution or run_of(self.scenario))
+        if isinstance(found, str):
+            self.tell(found, "info")
+        else:
+            self._change([{**asked, "edit": found.edit, "time": 0.0, "revision": self.revision}])
+            self.tell(words.changed(self.version.sentence), "info")
+            self.pointer = {"seq": asked["seq"], "step": found.step, "message": found.message}
 
     def _draw(self, deadline: Deadline) -> None:
-        """Draw what the entries have changed; where that cannot be drawn, go back to what is on show."""
+        """Draw the changes of the entries; if they cannot be drawn, go back to what is on show."""
         versions, at, look, renumbered = self._shown
         if self.versions is versions and self.at == at and look.has(self.look):
             self._renumbered = renumbered
@@ -329,58 +285,16 @@ class ExploreSession:
             self._go_back(self._shown)
             if not deadline.is_wanted():
                 raise
-            self.tell(too_long(ANSWER_S))
+            self.tell(limits.too_long(ANSWER_S, limits.SMALLER))
 
     def _go_back(self, shown: tuple[list[Version], int, Look, int]) -> None:
-        """Have again what was on show."""
-        (self.versions, self.at, self.look, self._renumbered), self._scene, self._execution = shown, None, None
+        """Go back to what was on show."""
+        self.versions, self.at, self.look, self._renumbered = shown
+        self.kept.forget()
 
     def _show(self, scene: Scene, look: Look, drawn: bytes) -> None:
         """Set what is on show."""
         self.look, self.drawn = look, drawn
-        self._keep(scene.execution, scene)
+        self.kept.keep(scene.execution, scene)
         self.revision += 1
         self._shown = self.versions, self.at, look, self._renumbered
-
-    def _keep(self, execution: Execution, scene: Scene | None = None) -> None:
-        """Keep the run for the next edit; long runs only for the sessions that looked at one last."""
-        self._execution, self._scene = execution, scene
-        with _KEEPING:  # sessions run in threads
-            if self in _WITH_LONG_RUN:
-                _WITH_LONG_RUN.remove(self)
-            if execution.steps > KEPT_WHOLE:
-                _WITH_LONG_RUN.append(self)
-            while sum(own.steps_kept for own in _WITH_LONG_RUN[:-1]) > MOST_KEPT - self.steps_kept:
-                _WITH_LONG_RUN.pop(0).forget()
-
-    @property
-    def steps_kept(self) -> int:
-        """The steps of the run that is kept."""
-        execution = self._execution
-        return 0 if execution is None else execution.steps
-
-    def forget(self) -> None:
-        """Keep the run no longer: it is run again when it is needed."""
-        self._execution = self._scene = None
-
-
-def _notice(seq: int, level: str, text: str, remedy: Remedy | None) -> dict[str, Any]:
-    return {"seq": seq, "level": level, "text": text, "remedy": remedy and remedy._asdict()}
-
-
-def _round_of(version: Version) -> dict[str, Any] | None:
-    edit = version.edits[-1][0] if version.is_drawn else {}
-    return {"name": edit["round"], "number": edit.get("number", 0)} if edit.get("round") else None
-
-
-_WITH_LONG_RUN: list[ExploreSession] = []
-_KEEPING = Lock()
-
-
-def _batches(entries: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """The entries one by one; edits of what is planned that follow each other come together."""
-    for is_together, group in groupby(entries, key=lambda entry: is_plan(entry["edit"])):
-        if is_together:
-            yield list(group)
-        else:
-            yield from ([entry] for entry in group)

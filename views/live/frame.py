@@ -25,8 +25,8 @@ from sim.core.model import COMMITTED, CRASH, DOWN, FROZEN, RECOVERY
 from sim.document.scenario import ORIENTATIONS
 from views.live.amounts import amounts
 from views.live.cluster import LiveRun
+from views.live.status import Mark, said, short_name, state_said
 from views.live.turns import Turns
-from views.live.words import Mark, said, short_name, state_said
 
 WIDTHS = (2, 5, 10, 20, 60)  # seconds that a diagram shows
 FRAME_S = 0.45

@@ -13,7 +13,7 @@ from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of
 from views.live.amounts import recorded_words
 from views.live.cluster import LiveRun
-from views.live.words import short_name
+from views.live.status import short_name
 
 MOST_LINES = 100_000  # that are read for a snapshot
 FINAL = ("COMPLETED", "FAILED", "EXPIRED", "CANCELLED")  # statuses

@@ -36,7 +36,7 @@ from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.surviving import is_gone
 from views.live.beginning import beginning_words, with_states
 from views.live.cluster import LiveRun
-from views.live.words import short_name
+from views.live.status import short_name
 from views.server.budget import run_of
 
 MOST_EVENTS = 1_500  # of a segment that is opened in Explore

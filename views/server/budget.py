@@ -1,8 +1,8 @@
-"""What one answer of the app may take: its time, how big a run may be, and who makes a big one.
+"""The budget of one answer of the app: its time, the size of its runs, and turns for big runs.
 
 An answer is all that a page does at once, such as opening a link, or taking the edits that a browser has sent. It has
-ANSWER_S seconds. A run is priced before it is made (sim/run/price.py). Those that are BIG are made one at a time in the
-whole app, from their beginning to the end of the answer, so that five of them take no more memory than one.
+ANSWER_S seconds. A run is priced before it is made (sim/run/price.py). The whole app makes one BIG run at a time, and
+the turn lasts to the end of the answer. So five big runs take no more memory than one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run
 from sim.run.price import price_of
+from views.server import words
 
 ANSWER_S = 10.0
 POLL_S = 0.1  # between two looks whether it is still wanted
@@ -28,15 +29,11 @@ MOST_STEPS = 200_000  # of a price: a quiet machine takes about 8 s for it
 MOST_CHANNELS = 10_000
 
 
-SMALLER = "use fewer processes, messages or snapshots"
-YOURS_FOLLOWS = "somebody else's big run is being made at this moment; yours follows"
-
-
 class Busy(InputError):
-    """Somebody else's big run is being made: the same may be asked again."""
+    """The error while another visitor's big run is being made: the same may be asked again."""
 
     def __init__(self) -> None:
-        super().__init__("somebody else's big run is being made at this moment; try again in a few seconds")
+        super().__init__(words.BUSY)
 
 
 class Answer:
@@ -47,7 +44,7 @@ class Answer:
         self.has_turn = False
 
     def take_turn(self) -> None:
-        """Wait until no other answer makes a big run. Raises Busy after WAIT_S, OutOfTime if nobody waits."""
+        """Wait until no other answer makes a big run. Raises Busy after WAIT_S, OutOfTime if it is not wanted."""
         end = time.monotonic() + WAIT_S
 
         def check() -> None:
@@ -71,7 +68,7 @@ _present: ContextVar[Answer | None] = ContextVar("answer", default=None)
 
 
 def wait_for(turn: Lock | Semaphore, check: Callable[[], None]) -> None:
-    """Wait until it is one's turn. `check` is called now and then, and raises what ends the waiting."""
+    """Wait for a turn. `check` is called every POLL_S, and ends the wait by an exception."""
     while not turn.acquire(timeout=POLL_S):
         check()
 
@@ -81,12 +78,12 @@ def answering(
     is_wanted: Callable[[], bool] = lambda: True,
     seconds: float | None = None,
     patience: float = PATIENCE,
-    advice: str = SMALLER,
+    advice: str = words.SMALLER,
 ) -> Iterator[Deadline]:
     """The block makes one answer; within another answer it is a part of that one.
 
     Raises InputError, with `advice`, when its time (`seconds`; by default ANSWER_S) is spent, and OutOfTime when it is
-    not wanted any more.
+    no longer wanted.
     """
     outer = _present.get()
     if outer is not None:
@@ -102,15 +99,10 @@ def answering(
     except OutOfTime:
         if not is_wanted():
             raise
-        raise InputError(too_long(seconds, advice)) from None
+        raise InputError(words.too_long(seconds, advice)) from None
     finally:
         _present.reset(token)
         answer.end()
-
-
-def too_long(seconds: float, advice: str = SMALLER) -> str:
-    """The sentence for what takes longer than `seconds`."""
-    return f"this takes longer than the {seconds:.0f} seconds that there are for it; {advice}"
 
 
 def run_of(scenario: Scenario) -> Execution:
@@ -123,11 +115,9 @@ def run_of(scenario: Scenario) -> Execution:
 def allow(scenario: Scenario) -> None:
     """Raises InputError if a scenario is too big for a page; for a big one, waits for the turn of the answer."""
     if len(scenario.channels) > MOST_CHANNELS:
-        raise InputError(
-            f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
-        )
+        raise InputError(words.too_many_channels(len(scenario.channels), MOST_CHANNELS))
     price = price_of(scenario)
-    price.refuse_beyond(MOST_STEPS, "a page")
+    price.refuse_beyond(MOST_STEPS, words.A_PAGE)
     if price.steps > BIG:
         take_turn()
 
@@ -139,6 +129,6 @@ def take_turn() -> None:
         answer.take_turn()
 
 
-def is_somebodys_turn() -> bool:
+def is_big_run_made() -> bool:
     """Whether a big run is being made at this moment."""
     return _big_runs.locked()

@@ -12,6 +12,7 @@ import streamlit as st
 from pipeline.store.data_root import data_root
 from sim.core.errors import InputError
 from views.server.plain_words import sentence
+from views.server.words import THE_DATA
 
 
 @contextmanager
@@ -32,6 +33,6 @@ def as_sentence(text: str) -> str:
     """A problem as a sentence of the page, without the folders of the server."""
     try:
         root = str(data_root())
-    except InputError:  # which is the problem
+    except InputError:  # this error is the problem itself
         return sentence(text)
-    return sentence(text.replace(f"{root}{os.sep}", "").replace(root, "the folder of the data"))
+    return sentence(text.replace(f"{root}{os.sep}", "").replace(root, THE_DATA))

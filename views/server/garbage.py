@@ -1,4 +1,4 @@
-"""The garbage collector of the app: it looks at what sessions make, and not again and again at all imported modules.
+"""The garbage collector of the app: it looks at the objects of sessions, not again and again at imported modules.
 
 A drawing makes hundreds of thousands of objects and no cycles, so by default the collector would traverse everything
 several times for each edit: 50 ms of each on a hundred processes.
@@ -14,7 +14,7 @@ OBJECTS = 50_000  # made and not freed between two looks at the youngest
 
 @cache
 def settle() -> None:
-    """Leave what is there now, the modules, to the end of the process; once."""
+    """Keep all present objects, which are those of the modules, to the end of the process; once."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(OBJECTS)

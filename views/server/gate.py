@@ -1,9 +1,9 @@
-"""The gate: what is refused before Streamlit sees it, and what every answer tells the browser.
+"""The gate: it refuses requests before Streamlit sees them, and adds headers to every answer.
 
 A page from elsewhere may give its own name this server's address (DNS rebinding), or ask this server from a visitor's
-browser. So a request must call this server by a name that it has, and a page that asks must be one of this server's.
-Its names are localhost, the very IP address at which the request arrived, and those in HOSTS_VARIABLE. What is said
-of an earlier request (X-Forwarded-Host) is not believed: a proxy hands on the Host header itself.
+browser. So a request must call this server by a name that it has, and must come from a page of this server. Its names
+are localhost, the very IP address at which the request arrived, and those in HOSTS_VARIABLE. The gate ignores
+X-Forwarded-Host: a proxy hands on the Host header itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from sim.core.errors import InputError, brief
-from views.server import addresses, visitors
+from views.server import addresses, visitors, words
 
 log = logging.getLogger("views")
 
@@ -43,8 +43,8 @@ def _hash_source(script: str) -> str:
 
 
 _INLINE = [_hash_source(script) for script in re.findall("<script>(.*?)</script>", addresses.document(), re.DOTALL)]
-# What a page may load, and from where: nothing from another server. Of the scripts written into a page only those of
-# its document run. Streamlit makes modules of components from blobs; tests of a page have it evaluate texts.
+# A page may load nothing from another server. Of the scripts written into a page, only those of its document run.
+# Streamlit makes modules of components from blobs; tests of a page have it evaluate texts.
 _SOURCES = (
     "default-src 'self'",
     " ".join(("script-src 'self' 'unsafe-eval' blob:", *_INLINE)),
@@ -61,14 +61,14 @@ _SOURCES = (
 
 
 class Refusal(NamedTuple):
-    """Why a request is refused: a status of HTTP, and a sentence."""
+    """The reason for a refusal: a status of HTTP, and a sentence."""
 
     status: int
     why: str
 
 
 class Gate:
-    """Middleware around the whole app. Raises InputError where a variable of its environment is wrong."""
+    """Middleware around the whole app. Raises InputError if a variable of its environment is wrong."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -95,14 +95,11 @@ class Gate:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         name = host_in(hosts[0]) if len(hosts) == 1 else None
         if name is None or name not in self.hosts | _address(reached):
-            return Refusal(
-                403, "The app is not known by this name. Open it by the address of its computer, such as "
-                f"http://192.168.1.20:8501; or start it with this name in {HOSTS_VARIABLE} (see docs/deploy.md).",
-            )  # fmt: skip
+            return Refusal(403, words.unknown_name(HOSTS_VARIABLE))
         if any(_authority(origin) != hosts[0] for origin in origins):
-            return Refusal(403, "This request comes from a page of another server, so it is refused.")
+            return Refusal(403, words.OTHER_SERVER)
         if scope["type"] == "http" and scope["method"] in ("POST", "PUT") and not visitors.may_send(headers):
-            return Refusal(413, f"A file may have at most {visitors.most_megabytes()} MB here.")
+            return Refusal(413, words.file_too_big(visitors.most_megabytes()))
         return None
 
     def _telling(self, scope: Scope, send: Send) -> Send:
@@ -121,7 +118,7 @@ class Gate:
 
 
 def _authority(origin: str) -> str | None:
-    """The name and port in an Origin header; None where it is malformed."""
+    """The name and port in an Origin header; None if it is malformed."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -129,7 +126,7 @@ def _authority(origin: str) -> str | None:
 
 
 def host_in(authority: str) -> str | None:
-    """The name in a Host header, without its port, as `plain` writes it; None where it is malformed."""
+    """The name in a Host header, without its port, as `plain` writes it; None if it is malformed."""
     try:
         parts = urlsplit(f"//{authority}")
         _ = parts.port  # raises for a bad one
@@ -152,7 +149,7 @@ def plain(host: str) -> str:
 
 
 def _address(reached: str) -> Set[str]:
-    """The IP address at which a request arrived; none where that is a Unix socket."""
+    """The IP address at which a request arrived; none for a Unix socket."""
     try:
         ip_address(plain(reached))
     except ValueError:
@@ -161,7 +158,7 @@ def _address(reached: str) -> Set[str]:
 
 
 def check_settings() -> None:
-    """End the program with one sentence where a variable of its environment is wrong."""
+    """End the program with one sentence if a variable of its environment is wrong."""
     try:
         hosts_named()
         frames_named()
@@ -174,9 +171,7 @@ def hosts_named() -> Set[str]:
     found = frozenset(map(plain, _listed(HOSTS_VARIABLE)))
     for host in found:
         if not _address(host) and not _NAME.fullmatch(host):
-            raise InputError(
-                f"{HOSTS_VARIABLE}: {brief(host)} is no name of a host; write class.example.org, no http://"
-            )
+            raise InputError(words.no_host(HOSTS_VARIABLE, brief(host)))
     return found
 
 
@@ -185,7 +180,7 @@ def frames_named() -> list[str]:
     found = _listed(FRAMES_VARIABLE)
     for site in found:
         if not _SITE.fullmatch(site):
-            raise InputError(f"{FRAMES_VARIABLE}: {brief(site)} is no site; write https://moodle.example.org")
+            raise InputError(words.no_site(FRAMES_VARIABLE, brief(site)))
     return found
 
 

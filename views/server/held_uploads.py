@@ -1,6 +1,6 @@
-"""How much of users' files the server holds at once.
+"""A limit on the files of users that the server holds at once.
 
-Streamlit holds an upload in memory until its user takes it out of the form or the session ends, and bounds each file
+Streamlit holds an upload in memory until its user removes it from the form, or the session ends. It bounds each file
 (`server.maxUploadSize`), but neither their number nor their sum.
 """
 
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from views.server import visitors
+from views.server import visitors, words
 
 MOST_HELD = 1_000_000_000  # bytes of all sessions' files, and of those under way
 MOST_OF_A_SESSION = 250_000_000
@@ -37,8 +37,7 @@ class HeldUploads:
         length = Headers(scope=scope).get("content-length", "")
         own = (rest.partition("/")[0], int(length[:18]) if length.isdecimal() else MOST_HELD)
         if not self._has_room(*own):
-            words = "The server holds too many files now: take those out of the form that have been read.\n"
-            await PlainTextResponse(words, 413)(scope, receive, send)
+            await PlainTextResponse(f"{words.TOO_MANY_HELD}\n", 413)(scope, receive, send)
             return
         self._under_way.append(own)
         try:

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from pipeline.spark.progress import Progress
 from sim.core.errors import InputError
+from views.server import words
 
 log = logging.getLogger("views")
 
@@ -35,17 +36,17 @@ Work = Callable[[Progress, threading.Event], None]
 
 
 def nothing(*given: object) -> None:
-    """The work of a job that is over, and what is done after most jobs."""
+    """Do nothing: the work of a job that is over, and the `after` of most jobs."""
 
 
 @dataclass(eq=False)
 class Job:
     """One job, named after the data folder that it writes.
 
-    `page` shows its results. `after` is called once it is over, in whatever way, perhaps twice. `owner` is the visitor
-    who submitted it (None: there are no visitors). It may run for `most_minutes` (None: as long as it takes). `done` of
-    `total` is its progress (total 0: not known yet), `problem` why it failed, `reason` why it was stopped if nobody
-    cancelled it; `began` and `ended` are seconds of a monotonic clock.
+    `page` shows its results. `after` is called at its end, perhaps twice. `owner` is the visitor who submitted it (None
+    without visitors). It may run for `most_minutes` (None: no limit). `done` of `total` is its progress (total 0:
+    not known yet). `problem` is the reason of a failure, `reason` that of a stop by the app (None: a visitor cancelled
+    it). `began` and `ended` are seconds of a monotonic clock.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether it has ended: done, stopped or failed."""
         return self.state in (DONE, STOPPED, FAILED)
 
     @property
@@ -92,7 +93,7 @@ class Job:
                 self.end(FAILED, str(problem))
             else:
                 log.exception("job %s", self.name)
-                self.end(FAILED, f"{self.name}: this failed unexpectedly ({type(problem).__name__}: {problem})")
+                self.end(FAILED, words.unexpected(self.name, type(problem).__name__, problem))
         else:
             self.end(STOPPED if self.stop.is_set() else DONE)
 
@@ -112,11 +113,12 @@ class Job:
 
     def _stop_in_time(self) -> None:
         if not self.stop.is_set():
-            self.reason = f"after {self.most_minutes:g} minutes others have their turn"
+            assert self.most_minutes is not None
+            self.reason = words.turn_of_others(self.most_minutes)
             self.stop.set()
 
     def end(self, state: str, problem: str | None = None) -> None:
-        """It is over, whether it has run or not."""
+        """Note that it is over, whether it has run or not."""
         self.ended, self.problem = time.monotonic(), problem
         self.work = nothing  # it may hold much
         self.after()
@@ -140,19 +142,19 @@ class Jobs:
         most_minutes: float | None = None,
         after: Callable[[], None] = nothing,
     ) -> Job:
-        """Queue a job; `after` is called once it is over, in whatever way.
+        """Queue a job; `after` is called once it is over: done, stopped or failed.
 
-        Raises InputError where one of that name or owner is active, or too many are waiting.
+        Raises InputError if a job of that name or owner is active, or too many are waiting.
         """
         with self._lock:
             other = self._jobs.get(name)
             if other is not None and not other.is_over:
-                raise InputError(f"{name}: is being written already; give this one another name")
+                raise InputError(words.is_written(name))
             if owner is not None and any(job.owner == owner for job in self._in(RUNNING) + self._in(WAITING)):
-                raise InputError("one of yours runs or waits already; wait for it to end, or cancel it")
+                raise InputError(words.ONE_OF_YOURS)
             most = MOST_WAITING if owner is None else MOST_WAITING_IN_A_CLASS
             if len(self._in(WAITING)) >= most:
-                raise InputError(f"{most} are waiting already; wait for one to end, or cancel one")
+                raise InputError(words.too_many_wait(most))
             self._jobs.pop(name, None)
             self._jobs[name] = job = Job(name, work, page, owner, most_minutes=most_minutes, after=after)
             for old in [job for job in self._jobs.values() if job.is_over][:-MOST_KEPT]:
@@ -175,7 +177,7 @@ class Jobs:
             return self._jobs.get(name)
 
     def latest(self, page: str, owner: str | None = None) -> Job | None:
-        """The job that was submitted last for a page by a visitor (None: by anybody, where there are none), if any."""
+        """The job that was submitted last for a page by a visitor (None without visitors), if any."""
         with self._lock:
             return next((job for job in reversed(self._jobs.values()) if (job.page, job.owner) == (page, owner)), None)
 
@@ -192,7 +194,7 @@ class Jobs:
             job.run()
 
     def _next(self) -> Job | None:
-        """The next job; None, and the end of the thread under the same lock, where none is waiting."""
+        """The next job; None, and the end of the thread under the same lock, if none is waiting."""
         with self._lock:
             waiting = self._in(WAITING)
             if not waiting:

@@ -1,4 +1,4 @@
-"""Sentences as a page says them: whole, and without the flags of a command line; texts of users, made harmless."""
+"""Sentences as a page says them: complete, without the flags of a command line; texts of users, made harmless."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 # Where Streamlit makes emoji, links and arrows even of escaped letters: before the colon of :smile: and https:, the at
 # sign of an address, the point of www., and inside ->, -- and their like between blanks.
 _MADE_LATER = re.compile(r"(?=:\S)|(?=@)|(?<=www)(?=\.)|(?<=(?<!\S)[-<>~])(?=(?:[-=]>?|>)(?!\S))", re.IGNORECASE)
-_NOTHING = "\u2060"  # the word joiner, which nobody sees
+_NOTHING = "\u2060"  # the word joiner, which is invisible
 
 
 def as_text(text: str) -> str:
-    """Markdown that shows `text` letter by letter, on one line: for whatever comes from users, files and links.
+    """Markdown that shows `text` letter by letter, on one line: for any text that comes from users, files or links.
 
     Streamlit reads Markdown in captions, headings and notices, and in the labels and tooltips of all its widgets.
     """

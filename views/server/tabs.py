@@ -13,7 +13,7 @@ from sim.core.deadline import OutOfTime
 
 
 def is_open_of_this_tab() -> Callable[[], bool]:
-    """What tells, in any thread, whether the tab that this script runs for is still connected."""
+    """A function that says, in any thread, whether the tab that this script runs for is still connected."""
     context = get_script_run_ctx()
     number = context.session_id if context else ""
     return lambda: get_instance().is_active_session(number)
@@ -21,7 +21,7 @@ def is_open_of_this_tab() -> Callable[[], bool]:
 
 @contextmanager
 def for_this_tab() -> Iterator[Callable[[], bool]]:
-    """Work for the tab that this script runs for; gives what tells whether it is still connected, and stops if not.
+    """Work for the tab that this script runs for; gives a function that says whether it is connected, and stops if not.
 
     Raises OutOfTime for a tab that is connected: the answer around this says that its time is spent.
     """

@@ -1,6 +1,6 @@
-"""Files that users bring: their names, and what Explore opens of them.
+"""Files that users bring: their names, and the run in them for Explore.
 
-That is one .toml, or a COS 418 case (.top, .events, perhaps .json delays and .snap files). They are parsed as text;
+A run is one .toml, or a COS 418 case (.top, .events, perhaps .json delays and .snap files). They are parsed as text;
 nothing is evaluated or unpickled.
 """
 
@@ -16,11 +16,8 @@ from sim.document.files import MOST_BYTES, decode, parse_toml
 from sim.document.writing import dumps
 from sim.edit.link import Shared
 from sim.exchange.cos418 import read_case, read_delays
+from views.server import words
 
-EXPECTED = (
-    "open one .toml file, or a .top and an .events file together "
-    "(if you like with a .json file of delays, and with the .snap files that you expect)"
-)
 SNAP, DELAYS = ".snap", ".json"
 MOST_MEGABYTES = MOST_BYTES // 1_000_000  # of a file that Explore opens
 MOST_LETTERS = 50  # of a file's name; a file system takes 255 bytes, and a letter may be four of them
@@ -28,7 +25,7 @@ MOST_IN_A_SUFFIX = 10
 
 
 class Upload(Protocol):
-    """What is needed here of a file that a browser has sent."""
+    """A file that a browser has sent, as far as it is needed here."""
 
     name: str
 
@@ -61,8 +58,7 @@ def shared_from(files: Mapping[str, bytes]) -> Shared:
         name = PurePath(names[".events"]).stem
         case = read_case(texts[".top"], texts[".events"], delays, seed=0, name=name)
         return Shared(toml=dumps(case), name=name)
-    given = ", ".join(files) or "nothing"
-    raise InputError(f"{given}: {EXPECTED}. A log of another program opens on the page Traces")
+    raise InputError(words.no_such_files(", ".join(files)))
 
 
 def snaps_in(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -71,5 +67,5 @@ def snaps_in(files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def suffix_of(name: str) -> str:
-    """How the name of a file ends, such as .top."""
+    """The end of a file's name, such as .top."""
     return PurePath(name).suffix.lower()

@@ -1,9 +1,8 @@
-"""A class on one server: whose a job and a folder are, and how much one visitor may take.
+"""A class on one server: the owners of jobs and folders, and the limits of one visitor.
 
-With CLASS_VARIABLE set (as `make class` does) everybody who opens the app is a visitor. A visitor is a browser: it gets
-a random key as a cookie, and forgets it when it is closed. One that takes no cookies is a visitor for as long as its
-tab lives. A folder's manifest says by a hash of that key who made it. The lecturer's way to all folders is the command
-line.
+With CLASS_VARIABLE set (as `make class` does) each browser that opens the app is a visitor. It gets a random key as a
+cookie, and forgets it when it is closed. A browser that takes no cookies is a visitor as long as its tab is open. A
+folder's manifest names its owner by a hash of that key. The lecturer's way to all folders is the command line.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from pipeline.store.data_root import data_root
 from pipeline.store.folder import Store
 from pipeline.store.free_space import check_free_space
 from sim.core.errors import InputError
+from views.server import words
 from views.server.jobs import JOBS, Job, Work, nothing
 
 CLASS_VARIABLE = "CONSISTENT_CUT_CLASS"
@@ -47,7 +47,7 @@ def is_class() -> bool:
 
 
 def welcome(scope: Scope, answer: MutableHeaders) -> None:
-    """Give a browser that opens a page a visitor's key, with the answer, where it has none."""
+    """Give a browser without a visitor's key one, with the answer, when it opens a page."""
     asked = HTTPConnection(scope)
     if is_class() and "text/html" in asked.headers.get("accept", "") and COOKIE not in asked.cookies:
         secure = "; Secure" if scope["scheme"] == "https" else ""
@@ -55,7 +55,7 @@ def welcome(scope: Scope, answer: MutableHeaders) -> None:
 
 
 def visitor() -> str | None:
-    """Who looks at this page, as a hash; None where there are no visitors."""
+    """The visitor of this page, as a hash; None if there are no visitors."""
     if not is_class():
         return None
     key = st.context.cookies.get(COOKIE) or st.session_state.setdefault(COOKIE, secrets.token_urlsafe(24))
@@ -63,18 +63,18 @@ def visitor() -> str | None:
 
 
 def browser(asked: HTTPConnection) -> str:
-    """Who asks, outside a page's script: a visitor's key; where there is none, the address from which it is asked."""
+    """The browser of a request outside a page's script: its visitor's key; without one, its address."""
     key = asked.cookies.get(COOKIE) if is_class() else None
     return key or (asked.client.host if asked.client else "")
 
 
 def may_change(*made: Entry | Job | Store) -> bool:
-    """Whether all of these are this visitor's own; true where there are no visitors."""
+    """Whether all of these are this visitor's own; true if there are no visitors."""
     return not is_class() or all(_owner(one) == visitor() for one in made)
 
 
 def _owner(made: Entry | Job | Store) -> str | None:
-    """Who made it; None: somebody at the command line, or before this server was for a class."""
+    """The owner; None: it was made at the command line, or before this server was for a class."""
     if isinstance(made, Job | Entry):
         return made.owner
     try:
@@ -93,7 +93,7 @@ def most_megabytes() -> int:
 
 
 def may_send(headers: Headers) -> bool:
-    """Whether a class's server takes the body of a request: one that says its length, and is no longer than allowed."""
+    """Whether a class's server takes the body of a request: it must say its length, within the limit."""
     length = headers.get("content-length", "")
     return not is_class() or (length.isdecimal() and int(length) <= MOST_MEGABYTES * 1_000_000 + _FRAMING)
 
@@ -101,28 +101,22 @@ def may_send(headers: Headers) -> bool:
 def check_grid(grid: Grid) -> None:
     """Raises InputError for an ensemble that is too much for a class's server."""
     if is_class() and grid.run_count > MOST_RUNS:
-        raise InputError(
-            f"a class shares this server, and this asks for {grid.run_count:,} runs; {MOST_RUNS:,} are the most, so "
-            "give shorter lists or fewer runs (--runs)"
-        )
+        raise InputError(words.too_many_runs(grid.run_count, MOST_RUNS))
     if is_class() and grid.events == ALL:
-        raise InputError("--events: a class shares this server, so all events cannot be kept; write sample or none")
+        raise InputError(words.NO_EVENTS)
 
 
 def submit(name: str, work: Work, page: str, after: Callable[[], None] = nothing) -> Job:
-    """Queue a job of this page's visitor; `after` is called once it is over. Raises InputError where it is too much."""
+    """Queue a job of this page's visitor; `after` is called once it is over. Raises InputError if it is too much."""
     check_room()
     return JOBS.submit(name, work, page, visitor(), MOST_MINUTES if is_class() else None, after)
 
 
 def check_room() -> None:
-    """Raises InputError where the disk is full, or all visitors together keep too much."""
+    """Raises InputError if the disk is full, or all visitors together keep too much."""
     check_free_space(data_root())
     if not is_class():
         return
     kept = sum(entry.size for entry in catalog.entries() if _owner(entry) is not None)
     if kept > MOST_KEPT_GB * 1e9:
-        raise InputError(
-            f"the class keeps {kept / 1e9:.1f} GB of results, and {MOST_KEPT_GB:g} GB are the most; delete some of "
-            "yours on the page History, or ask the lecturer to"
-        )
+        raise InputError(words.no_room(kept / 1e9, MOST_KEPT_GB))

@@ -1,4 +1,4 @@
-"""What the page Sizing is asked: the numbers and choices of a system, in an address and in the form."""
+"""The state of the form of the page Sizing: the numbers and choices of a system, as in an address."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read(params: Mapping[str, str]) -> System:
 
 
 def query_of(system: System) -> dict[str, str]:
-    """The query of an address that asks for `system`: what is not as at first."""
+    """The query of an address that asks for `system`: all values that differ from the first ones."""
     first = System()
     given = {name: getattr(system, name) for name in (*CHOICES, *INPUTS)}
     return {

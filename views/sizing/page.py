@@ -1,4 +1,4 @@
-"""The page Sizing: the documents' arithmetic and the law of each algorithm, as a calculator; a check of the law."""
+"""The page Sizing: a calculator with the usual estimate and the cost model of each algorithm; a check of the model."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from views.server.addresses import PAGE_BEFORE, SIZING
 from views.server.budget import answering, take_turn
 from views.server.errors import complain, complaining
 from views.server.tabs import for_this_tab
+from views.sizing import words
 from views.sizing.form import fill, sizing_form
 from views.sizing.form_state import KEYS, query_of, read
 from views.sizing.tables import check_table, claims_table, figures_table, formulas_table
@@ -38,13 +39,13 @@ from views.widgets.chart_saving import save_menu
 PAGE = SIZING
 FOLLOWED = "sizing_address"
 PROBLEM = "sizing_problem"
-CHECKED = "sizing_checked"  # in the session: the last check of a system of one's own
+CHECKED = "sizing_checked"  # in the session: the last check of the user's system
 RECORDED = MEASURES["recorded_messages"]
 
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Sizing", url_path=PAGE)
+    return st.Page(page, title=words.TITLE, url_path=PAGE)
 
 
 def page() -> None:
@@ -52,16 +53,16 @@ def page() -> None:
     _follow()
     left, right = st.columns([1, 3], gap="medium")
     with left.container(key="cut-grid"):
-        asked = sizing_form(_changed, _to_documents)
+        form_state = sizing_form(_changed, _to_example)
     with right.container(key="cut-results"):
-        _results(asked)
+        _results(form_state)
 
 
 # ------------------------------------------------------------------ what is asked
 
 
 def _follow() -> None:
-    """Fill the form as a new address says; who comes from another page finds all as it was."""
+    """Fill the form as a new address says; a user who comes from another page finds it unchanged."""
     params = {key: text for key, text in st.query_params.to_dict().items() if key in KEYS}
     followed = st.session_state.get(FOLLOWED)
     if not params and followed and st.session_state.get(PAGE_BEFORE) != PAGE:
@@ -77,22 +78,22 @@ def _follow() -> None:
 
 
 def _changed() -> None:
-    """Something in the form was changed: it counts, and no longer what a wrong address has asked for."""
+    """Note a change of the form: it replaces a wrong address."""
     st.session_state[PROBLEM] = ""
 
 
-def _to_documents() -> None:
+def _to_example() -> None:
     _changed()
     fill(System())
 
 
-def _results(asked: dict[str, object]) -> None:
-    """Draw what comes of the form, and put it into the address."""
+def _results(form_state: dict[str, object]) -> None:
+    """Draw the results of the form, and put its values into the address."""
     if st.session_state[PROBLEM]:
         complain(st.session_state[PROBLEM])
         return
     try:
-        system = System.read(asked)
+        system = System.read(form_state)
         cost_model_of(system)
     except InputError as problem:
         complain(str(problem))
@@ -103,7 +104,7 @@ def _results(asked: dict[str, object]) -> None:
         st.query_params.from_dict(query)
     st.html(f'<h2 class="cut-sentence">{escape(in_a_sentence(system))}</h2>')
     view = st.segmented_control(
-        "View", list(VIEWS), default=next(iter(VIEWS)), required=True, key="sizing-view", persist_state="session",
+        words.VIEW, list(VIEWS), default=next(iter(VIEWS)), required=True, key="sizing-view", persist_state="session",
         label_visibility="collapsed",
     )  # fmt: skip
     with complaining():
@@ -111,19 +112,19 @@ def _results(asked: dict[str, object]) -> None:
 
 
 def in_a_sentence(system: System) -> str:
-    """What comes of it, in a sentence."""
+    """The main results in a sentence or two."""
     bound, found, model = usual_estimate(system), sizes(system), cost_model_of(system)
-    head = f"By the documents, {in_bytes(bound['bytes_per_node'])} at each node"
+    head = words.estimate(in_bytes(bound["bytes_per_node"]))
     algorithm = ALGORITHMS[system.algorithm]
     if found is None or model is None:
-        return f"{head}. {algorithm.title} has no law here: {algorithm.no_cost_model}."
+        return f"{head} {words.no_model(algorithm.title, algorithm.no_cost_model)}"
     size = float(system.size)
     if model.keeps:
         here, other = in_bytes(found.at_initiator * size), in_bytes(found.at_another * size)
-        return f"{head}; by the law {here} at the initiator, and at most {other} at any other node."
+        return f"{head} {words.keeps(here, other)}"
     if model.blocks_after is not None:
-        return f"{head}; by the law nothing is recorded, but {in_bytes(found.on_blocked * size)} wait in one channel."
-    return f"{head}; by the law nothing is recorded, but all stand still for {digits(found.stands_still)} s."
+        return f"{head} {words.blocks(in_bytes(found.on_blocked * size))}"
+    return f"{head} {words.stops(digits(found.stands_still))}"
 
 
 # ------------------------------------------------------------------ views
@@ -132,26 +133,26 @@ def in_a_sentence(system: System) -> str:
 def _figures(system: System) -> None:
     st.html(figures_table(figures(system)))
     if is_of_the_documents(system):
-        st.caption("Nodes, topology, rate, size and marker delay are those of the documents; the others are ours.")
+        st.caption(words.OF_THE_EXAMPLE)
 
 
 def _over_delay(system: System) -> None:
     curves = _curves(system)
-    told = f"{_of_lines(system)}, if markers take so long. Points: your system."
-    drawn = Chart(sizing_chart(system, curves), told, "sizing", partial(chart_rows.sized, curves))
+    how_to_read = f"{_of_lines(system)}. {words.POINTS}"
+    drawn = Chart(sizing_chart(system, curves), how_to_read, "sizing", partial(chart_rows.sized, curves))
     _chart(drawn)
 
 
 def _of_lines(system: System) -> str:
-    """What the lines of the chart are."""
-    model, head = cost_model_of(system), "Lines: what the channels to a node hold by the documents"
+    """The meaning of the lines of the chart."""
+    model, head = cost_model_of(system), words.LINES
     if model is None:
         return head
     if model.keeps:
-        return f"{head}; by the law, those to the initiator, and to the other node with the most"
+        return f"{head}, {words.LINES_KEPT}"
     if model.blocks_after is not None:
-        return f"{head}; by the law, what waits in the fullest blocked channel"
-    return f"{head}; by the law, what is sent to a node later, since all stand still"
+        return f"{head}, {words.LINES_BLOCKED}"
+    return f"{head}, {words.LINES_STOPPED}"
 
 
 @lru_cache(maxsize=64)
@@ -177,7 +178,7 @@ def _chart(drawn: Chart) -> None:
 
 
 def _checked(system: System) -> None:
-    """Draw the ensemble of small systems, and a check of one's own."""
+    """Draw the ensemble of small systems, and a check of the user's system."""
     cells, expected = _ensemble()
     st.html(f'<p class="cut-told">{escape(ensemble_in_a_sentence(cells, expected))}</p>')
     with complaining():
@@ -185,7 +186,7 @@ def _checked(system: System) -> None:
     dimensions = varying(cells)
     drawn = Chart(
         charts.comparison(cells, expected, RECORDED, dimensions),
-        "Dots: small systems, by the median of ten runs; bars: eight of ten runs. On the line the law is right.",
+        words.READ_CHECK,
         "sizing-check",
         partial(chart_rows.compared, cells, expected, dimensions, RECORDED),
     )
@@ -194,64 +195,58 @@ def _checked(system: System) -> None:
 
 @cache
 def _ensemble() -> tuple[Sequence[Row], list[float]]:
-    """The cells of the ensemble that comes with the app, and what the law says of each."""
+    """The cells of the ensemble that comes with the app, and the cost model's number for each."""
     cells = queries.kept_overview(Store.open(examples.SIZING)).cells
     return with_parameters(cells), [predicted(cell) for cell in cells]
 
 
 def ensemble_in_a_sentence(cells: Sequence[Row], expected: Sequence[float]) -> str:
-    """How far the law is off, in a sentence."""
+    """The error of the cost model, in a sentence."""
     medians = [cell["recorded_messages_50"] for cell in cells]
-    errors = [error_of(law, own) or 0.0 for law, own in zip(expected, medians, strict=True)]
+    errors = [error_of(model, own) or 0.0 for model, own in zip(expected, medians, strict=True)]
     worst, runs = max(map(abs, errors)), sum(cell["runs"] for cell in cells)
-    return (
-        f"In {len(cells)} small systems, {runs:,} runs in all, the law is at most {worst:.1%} off in what is recorded. "
-        "They differ in topology, nodes, rate, both delays and the algorithm."
-    )
+    return words.accuracy(len(cells), runs, worst)
 
 
 def _own_check(system: System) -> None:
-    """A button that runs one's own system, scaled down, and what came of the last one; nothing without a law."""
+    """Draw a button that runs the user's system, scaled down, and the last result; nothing without a cost model."""
     if cost_model_of(system) is None:
         return
     small = scaled(system)
     st.html(f'<p class="cut-told">{escape(scaled_in_words(system, small))}</p>')
-    if st.button(f"Run it {RUNS} times", key="sizing-run", type="primary"):
+    if st.button(words.run_it(RUNS), key="sizing-run", type="primary"):
         with (
-            st.spinner("Running …"),
+            st.spinner(words.RUNNING),
             for_this_tab() as is_open,
-            answering(is_open, advice="use fewer nodes"),
+            answering(is_open, advice=words.FEWER_NODES),
         ):
             take_turn()
             st.session_state[CHECKED] = check(system)
     done: Check | None = st.session_state.get(CHECKED)
     if done is not None and done.system == small:
         st.html(check_table(done))
-        st.caption(f"Means of {done.runs} runs. The unit of time is that from one message on a channel to the next.")
+        st.caption(words.means(done.runs))
 
 
 def scaled_in_words(system: System, small: System) -> str:
-    """What is run for a system, in a sentence."""
+    """The small system that is run for a system, in a sentence or two."""
     held = float(small.delay), float(small.message_delay)
-    other = " The delays stand in another proportion, so that channels hold some messages at all."
     before = float(system.delay) * float(small.message_delay), float(small.delay) * float(system.message_delay)
     is_same = abs(before[0] - before[1]) <= 1e-6 * max(*before, 1e-12)
-    return (
-        f"Your system, scaled down: {small.nodes} nodes. A channel carries {digits(held[0])} messages while a marker "
-        f"is on its way, and {digits(held[1])} while a message is." + ("" if is_same else other)
-    )
+    text = words.scaled(small.nodes, digits(held[0]), digits(held[1]))
+    return text if is_same else f"{text} {words.OTHER_RATIO}"
 
 
 def _formulas(system: System) -> None:
-    st.caption("N nodes, S marker delay, d message delay, recᵢ the time at which i records.")
+    st.caption(words.SYMBOLS)
     st.html(formulas_table(formulas(system)))
 
 
-def _documents(system: System) -> None:
+def _claims(system: System) -> None:
     st.html(claims_table(claims()))
 
 
 VIEWS = {
-    "Figures": _figures, "Chart": _over_delay, "Simulated check": _checked, "Formulas": _formulas,
-    "The documents": _documents,
+    words.FIGURES: _figures, words.CHART: _over_delay, words.CHECK: _checked, words.FORMULAS: _formulas,
+    words.CLAIMS: _claims,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The tables of the page Sizing, as HTML: the figures, the formulas, the documents' sentences, a check."""
+"""The tables of the page Sizing, as HTML: the figures, the formulas, the usual claims, a check."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pipeline.ensembles.cost_check import Check
 from pipeline.ensembles.predictions import error_of
 from sim.core.cost_model import Formula
 from sim.explain.sizing import REFUTED, REPRODUCED, Claim, Figure
+from views.sizing import words
 
 
 def figures_table(figures: Sequence[Figure]) -> str:
-    """The figures, part by part; what the documents say has a column where they say something."""
+    """The figures, part by part; the usual estimate has a column if it has a figure."""
     is_theirs = any(own.documents for own in figures)
-    heads = ["", "Computed", *(["The documents"] if is_theirs else [])]
+    heads = ["", words.COMPUTED, *([words.ESTIMATED] if is_theirs else [])]
     rows, part = [], ""
     for own in figures:
         if own.part != part:
@@ -27,43 +28,43 @@ def figures_table(figures: Sequence[Figure]) -> str:
 
 
 def formulas_table(formulas: Sequence[Formula]) -> str:
-    """Each formula, and where it comes from."""
+    """Each formula, and its source."""
     rows = [_row(escape(own.name), [f"<b>{_with_remark(own.text, own.source)}</b>"]) for own in formulas]
-    return _table(["", "Formula, and where it comes from"], rows)
+    return _table(["", words.FORMULA], rows)
 
 
 def claims_table(claims: Sequence[Claim]) -> str:
-    """Each sentence of the documents with a figure, what comes of it, and the verdict."""
+    """Each usual claim with a figure, the figure computed from the same inputs, and the verdict."""
     looks = {REPRODUCED: ("cut-good", "✓"), REFUTED: ("cut-bad", "✗")}
     rows = []
     for own in claims:
         look, sign = looks.get(own.verdict, ("", "≤"))
         verdict = f'<b class="{look}">{sign} {escape(own.verdict)}</b>'
         rows.append(_row(_with_remark(own.says, own.where), [f"{verdict}: {escape(own.computed)}"]))
-    return _table(["The documents say", "Computed from their own inputs"], rows)
+    return _table([words.CLAIM, words.FROM_ITS_INPUTS], rows)
 
 
 def check_table(found: Check) -> str:
-    """What the law says of a small system, what was measured, and the error."""
-    law, seen = found.expected, found.measured
+    """The cost model of a small system, the measurements, and the errors."""
+    model, seen = found.expected, found.measured
     pairs = [
-        ("Messages recorded, in all channels", law.recorded, seen.recorded),
-        ("Messages recorded, in the channels to the initiator", law.at_initiator, seen.at_initiator),
-        ("Time taken", law.latency, seen.latency),
-        ("Longest block of a channel", law.blocked, seen.blocked),
-        ("Every process stands still", law.stands_still, seen.stands_still),
+        (words.IN_ALL_CHANNELS, model.recorded, seen.recorded),
+        (words.TO_THE_INITIATOR, model.at_initiator, seen.at_initiator),
+        (words.TIME_TAKEN, model.latency, seen.latency),
+        (words.LONGEST_BLOCK, model.blocked, seen.blocked),
+        (words.ALL_STOP, model.stands_still, seen.stands_still),
     ]
-    rows = [_row(name, _compared(said, own)) for name, said, own in pairs[:3]]
-    rows += [_row(name, _compared(said, own)) for name, said, own in pairs[3:] if said or own]
-    return _table(["", "The law", "Measured", "Error"], rows)
+    rows = [_row(name, _compared(expected, own)) for name, expected, own in pairs[:3]]
+    rows += [_row(name, _compared(expected, own)) for name, expected, own in pairs[3:] if expected or own]
+    return _table(["", words.MODEL, words.MEASURED, words.ERROR], rows)
 
 
-def _compared(said: float | None, own: float) -> list[str]:
-    """What the law says (None: nothing), what was measured, and the error."""
-    if said is None:
-        return ["not said", number(own), ""]
-    error = error_of(said, own)
-    return [number(said), number(own), "" if error is None else f"{error:+.1%}"]
+def _compared(expected: float | None, own: float) -> list[str]:
+    """The cost model's number (None: it gives none), the measured one, and the error."""
+    if expected is None:
+        return [words.NOT_GIVEN, number(own), ""]
+    error = error_of(expected, own)
+    return [number(expected), number(own), "" if error is None else f"{error:+.1%}"]
 
 
 def _table(heads: Sequence[str], rows: Iterable[str]) -> str:

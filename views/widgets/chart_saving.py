@@ -1,4 +1,4 @@
-"""The menu beside a chart that saves it: as a picture, or the rows that it is drawn from."""
+"""The menu beside a chart that saves it: as a picture, or as the rows behind it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from diagrams.charts.files import FILES, OPTIONS, Chart, chart_file, check_size,
 from diagrams.scene.export_options import FONT_SIZE, LEGEND, THEME, WIDTH, Option
 from sim.core.errors import InputError
 from views.server.errors import complain
-
-ON_SCREEN = "as on a screen"
+from views.widgets import words
 
 
 def save_menu(chart: Chart) -> None:
     """Draw the menu. A file is made when its button is pressed, and never before."""
-    with st.popover("Save chart", type="tertiary", key="ensemble-save"):
+    with st.popover(words.SAVE_CHART, type="tertiary", key="ensemble-save"):
         form = st.segmented_control(
-            "Format", list(FILES), default=next(iter(FILES)), required=True, key="save-format", format_func=str.upper,
-            persist_state="session", label_visibility="collapsed",
+            words.FORMAT, list(FILES), default=next(iter(FILES)), required=True, key="save-format",
+            format_func=str.upper, persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
         st.caption(FILES[form].what_for)
-        given = _asked(chart) if FILES[form].is_picture else {}
+        given = _chosen(chart) if FILES[form].is_picture else {}
         try:
             view = view_of(given)
             check_size(chart, form, view)
@@ -31,25 +30,25 @@ def save_menu(chart: Chart) -> None:
             complain(_in_words(str(problem)))
             return
         st.download_button(
-            f"Save {form.upper()}", partial(chart_file, chart, form, view), file_name(chart, form, view),
+            words.save_as(form.upper()), partial(chart_file, chart, form, view), file_name(chart, form, view),
             FILES[form].media_type, key="save-file", on_click="ignore", type="primary",
         )  # fmt: skip
 
 
-def _asked(chart: Chart) -> dict[str, str]:
+def _chosen(chart: Chart) -> dict[str, str]:
     """The texts of the options of a picture, by name."""
-    widths = {"": ON_SCREEN, **{value: f"{said}, {value}" for value, said in WIDTH.choices}}
-    asked = {WIDTH.name: _choose(WIDTH, widths, "")}
-    if asked[WIDTH.name]:
-        asked[FONT_SIZE.name] = _choose(FONT_SIZE, {value: value for value, _ in FONT_SIZE.choices}, FONT_SIZE.example)
-    asked[THEME.name] = _choose(THEME, dict(THEME.choices), st.context.theme.type or "light")
+    widths = {"": words.ON_SCREEN, **{value: f"{name}, {value}" for value, name in WIDTH.choices}}
+    chosen = {WIDTH.name: _choose(WIDTH, widths, "")}
+    if chosen[WIDTH.name]:
+        chosen[FONT_SIZE.name] = _choose(FONT_SIZE, {value: value for value, _ in FONT_SIZE.choices}, FONT_SIZE.example)
+    chosen[THEME.name] = _choose(THEME, dict(THEME.choices), st.context.theme.type or "light")
     if chart.figure["layout"]["showlegend"]:
-        asked[LEGEND.name] = "yes" if st.checkbox(LEGEND.label, True, key="save-legend") else "no"
-    return asked
+        chosen[LEGEND.name] = "yes" if st.checkbox(LEGEND.label, True, key="save-legend") else "no"
+    return chosen
 
 
 def _choose(option: Option, labels: Mapping[str, str], first: str) -> str:
-    """A menu of values; for a length another one may be typed."""
+    """A menu of values; a user may also type another length."""
     return st.selectbox(
         option.label, list(labels), list(labels).index(first), key=f"save-{option.name}", persist_state="session",
         format_func=lambda value: labels.get(value, value), accept_new_options=option.kind == "length",

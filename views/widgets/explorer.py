@@ -20,7 +20,7 @@ URLS = {"plotly_url": PLOTLY_URL, "styles_url": STYLES_URL, "exports_url": expor
 
 
 def mounting(name: str, html: str, script: str) -> Callable[..., Any]:
-    """What mounts a component with explorers in it; `script` is the address of its script."""
+    """A function that mounts a component with explorers in it; `script` is the address of its script."""
     # A single line would be a path.
     js = f"""export default async (component) =>
   (await import(new URL("{script}", location.href).href)).default(component);

@@ -1,12 +1,12 @@
 """A session's run as a file: `/export/{session}/{format}?step=&orientation=&theme=&from=&to=`.
 
 A format takes its own options (scene/export_options.py). The fields of a view (SHARED) are checked for every format,
-also where it does not take them; all else in a query is ignored, unread.
+even for one that does not take them. All other fields of a query are ignored.
 
-Whoever knows a session's id may read its run; ids are random, and only that session's browser learns its id.
+A session's id gives access to its run; ids are random, and only that session's browser learns its id.
 
-There are two lanes, so that short formats never wait for long ones. In each lane one file is made at a time, and one of
-each session. Whoever waits too long is told so; the work for a connection that has been closed is dropped.
+There are two lanes, so that short formats never wait for long ones. Each lane makes one file at a time, and each
+session has one file in the making. A request that waits too long is refused; a closed connection cancels its work.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from sim.core.errors import InputError
 from views.server.addresses import below_base
 from views.server.budget import answering
 from views.server.plain_words import sentence
+from views.widgets import words
 from views.widgets.outbox import SESSIONS, Session
 
 WAIT_S = 30.0  # for its turn
@@ -43,12 +44,12 @@ _UNDER_WAY: set[str] = set()  # the ids of the sessions for which a file is made
 
 File = tuple[bytes, str]  # its content and its name
 
-TOO_MANY = 429, "the last export of this page is still being made; wait until it is saved, or reload the page"
-TOO_BUSY = 503, "many exports are being made at this moment; try again in a minute"
+TOO_MANY = 429, words.STILL_EXPORTING
+TOO_BUSY = 503, words.MANY_EXPORTS
 
 
 class Refused(Exception):
-    """There is no turn for this export. Given the status of the answer, and a sentence."""
+    """An export that gets no turn, with the status of the answer and a sentence."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -56,15 +57,15 @@ class Refused(Exception):
 
 
 class Gone(Exception):
-    """The connection has been closed: nobody waits for the file."""
+    """The connection of a request is closed, so no browser waits for the file."""
 
 
 async def _serve(request: Request) -> Response:
     session, name = SESSIONS.get(request.path_params["session"]), request.path_params["format"]
     if session is None:
-        return _refusal("this page is no longer known to the server; reload it and export again", 404)
+        return _refusal(words.UNKNOWN_PAGE, 404)
     if name not in formats():
-        return _refusal(f"there is no format {name[:20]!r}; there are {', '.join(formats())}", 404)
+        return _refusal(words.no_format(name[:20], ", ".join(formats())), 404)
     try:
         content, filename = await _made(request, session, name)
     except InputError as problem:
@@ -72,7 +73,7 @@ async def _serve(request: Request) -> Response:
     except Refused as problem:
         return _refusal(str(problem), problem.status)
     except Gone:
-        return Response(status_code=499)  # nobody reads it
+        return Response(status_code=499)  # no browser reads it
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return Response(content, media_type=exporter(name).MEDIA_TYPE, headers=headers)
 
@@ -99,7 +100,7 @@ async def _made(request: Request, session: Session, name: str) -> File:
         while not await _is_done(made):
             pass
         if not made.cancelled():
-            made.exception()  # else asyncio reports that nobody has looked at it
+            made.exception()  # else asyncio reports an exception that was never retrieved
         _UNDER_WAY.discard(session.id)
 
 
@@ -117,34 +118,34 @@ async def _check_waiting(request: Request, end: float, refusal: tuple[int, str])
         raise Refused(*refusal)
 
 
-def _written(session: Session, name: str, asked: Mapping[str, str], begun: Event, is_gone: Event) -> File:
+def _written(session: Session, name: str, query: Mapping[str, str], begun: Event, is_gone: Event) -> File:
     """The file; diagrams arrange the processes as the page does.
 
-    Raises InputError for a bad query, and OutOfTime if nobody waits for it any more.
+    Raises InputError for a bad query, and OutOfTime once the connection is closed.
     """
     begun.set()
     with answering(lambda: not is_gone.is_set()):
         row = row_of(session.row) if session.row else None
         scene = row.scenes[0] if row else session.scene.arranged(session.look.arrangement)
     with answering(lambda: not is_gone.is_set(), WRITING_S[is_long(name)], patience=1):
-        view = view_of(scene, name, asked, row)
+        view = view_of(scene, name, query, row)
         return exporter(name).export(scene, view), filename(scene, name, view)
 
 
-def view_of(scene: Scene, name: str, asked: Mapping[str, str], row: Row | None = None) -> View:
+def view_of(scene: Scene, name: str, query: Mapping[str, str], row: Row | None = None) -> View:
     """The view in a query, of a scene or of a row, with the defaults of `View.of`. Raises InputError."""
     own = {option.name for option in options_of(name)}
-    given = {key: asked[key] for key in {*own, *(option.name for option in SHARED)} if asked.get(key)}
-    ends = asked.get("from", ""), asked.get("to", "")
+    given = {key: query[key] for key in {*own, *(option.name for option in SHARED)} if query.get(key)}
+    ends = query.get("from", ""), query.get("to", "")
     if any(ends):
         if not all(ends):
-            raise InputError("give both ends of the range of steps, or neither")
+            raise InputError(words.BOTH_ENDS)
         given[STEPS.name] = "-".join(ends)
     values = read_options(name, given)
     last = row.last if row else scene.last
     for step in (values.get(STEP.name, 0), *values.get(STEPS.name, ())):
         if not 0 <= step <= last:
-            raise InputError(f"step {step}: {'these runs have' if row else 'this run has'} steps 0 to {last}")
+            raise InputError(words.no_step(step, last, is_row=row is not None))
     meant = {key: value for key, value in values.items() if key in own}
     if row is not None:
         check_draws_rows(name)
@@ -156,12 +157,12 @@ def filename(scene: Scene, name: str, view: View) -> str:
     """A name such as lecture-step-12.svg, or lecture-compared-step-12.svg: letters that every system allows."""
     stem = _plain(scene.execution.scenario.name) or "run"
     stem += "-compared" if view.row else ""
-    named = [(option, _told(option, scene, view)) for option in options_of(name) if option.in_name]
-    stem += "".join(f"-{option.name}-{told}" for option, told in named if told != str(option.default))
+    named = [(option, _value(option, scene, view)) for option in options_of(name) if option.in_name]
+    stem += "".join(f"-{option.name}-{value}" for option, value in named if value != str(option.default))
     return stem + exporter(name).SUFFIX
 
 
-def _told(option: Option, scene: Scene, view: View) -> str:
+def _value(option: Option, scene: Scene, view: View) -> str:
     """The value of an option in the name of a file."""
     if option.name == STEPS.name:
         first, last = view.steps or (scene.first, scene.until)

@@ -17,6 +17,7 @@ from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
 from sim.document.toml_table import Table
 from views.server.plain_words import sentence
+from views.widgets import words
 
 WHOLE = 2_000  # steps; longer runs are seen through a window
 MOST_DRAWN = 20_000  # messages on show
@@ -27,11 +28,11 @@ WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
 
 @dataclass(frozen=True)
 class Look:
-    """Which way time runs (None: the scenario's), and the window on a long run: `width` steps around `step`.
+    """The direction of time (None: the scenario's), and the window on a long run: `width` steps around `step`.
 
-    `expanded`: long rows of internal events are drawn one by one. `arrangement`: which processes are hidden or folded,
-    and their order. `lattice`: with the lattice of consistent cuts, which is asked the `predicate` ("": none).
-    `proof`: with Dijkstra's page of this snapshot, by its id. `question`: with the diagram for somebody who predicts.
+    `expanded`: long rows of internal events are drawn one by one. `arrangement`: the hidden and folded processes, and
+    the order of all. `lattice`: with the lattice of consistent cuts, and the answer to `predicate` ("": none). `proof`:
+    with Dijkstra's page of this snapshot, by its id. `question`: with the diagram for a user who predicts.
     """
 
     orientation: str | None = None
@@ -45,7 +46,7 @@ class Look:
     question: bool = False
 
     def has(self, other: Look) -> bool:
-        """Whether what is drawn for this look has all that `other` asks for."""
+        """Whether the drawing for this look has all that `other` asks for."""
         return other in (self, replace(self, lattice=False, predicate="", proof=None, question=False))
 
 
@@ -53,18 +54,14 @@ def _check_drawn(scene: Scene) -> None:
     """Raises InputError if more messages are on show than a browser can draw, or than reasons can be given for."""
     messages, snapshots = len(scene.flights), len(scene.snapshots)
     if messages > MOST_DRAWN or messages * snapshots > MOST_REASONS:
-        of_snapshots = f" of {snapshots:,} snapshots" if snapshots > 1 else ""
-        raise InputError(
-            f"{messages:,} messages{of_snapshots} are on their way at once, and a page can draw about {MOST_DRAWN:,} "
-            "of one snapshot, or fewer of several; use fewer snapshots, processes or channels, or shorter delays"
-        )
+        raise InputError(words.too_many_drawn(messages, snapshots, MOST_DRAWN))
 
 
 def read_look(edit: Mapping[str, Any]) -> Look:
     """The look that a browser asks for, kept within bounds. Raises InputError."""
     table = Table(edit, "")
-    asked = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
-    step, width = (int(number) if math.isfinite(number) else 0 for number in asked)
+    numbers = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
+    step, width = (int(number) if math.isfinite(number) else 0 for number in numbers)
     orientation = edit.get("orientation") if edit.get("orientation") in ORIENTATIONS else None
     width = min(max(width, LEAST_WINDOW), MOST_WINDOW)
     lattice = edit.get("lattice") is True
@@ -76,10 +73,10 @@ def read_look(edit: Mapping[str, Any]) -> Look:
 
 
 def _read_arrangement(edit: Mapping[str, Any]) -> Arrangement:
-    """The arrangement that a browser asks for; whatever is no name is left out."""
-    asked = (edit.get(key) for key in ("order", "hidden", "folded"))
+    """The arrangement that a browser asks for; anything that is no name is left out."""
+    lists = (edit.get(key) for key in ("order", "hidden", "folded"))
     return Arrangement(
-        *(tuple(n for n in names if isinstance(n, str)) if isinstance(names, list) else () for names in asked)
+        *(tuple(n for n in names if isinstance(n, str)) if isinstance(names, list) else () for names in lists)
     )
 
 
@@ -101,14 +98,14 @@ def draw(scene: Scene, look: Look) -> bytes:
 
 
 def _lattice(scene: Scene, look: Look) -> dict[str, Any]:
-    """The lattice for the browser; else the `problem` why there is none, and the rest is drawn."""
+    """The lattice for the browser, or the `problem` why there is none; the rest is drawn in any case."""
     try:
         with at_most(LATTICE_S) as deadline:
             return lattice_payload(scene, look.step, look.predicate)
     except OutOfTime:
         if not deadline.is_wanted():
             raise
-        problem = "to draw the lattice of this run takes too long; use fewer processes or messages"
+        problem = words.NO_TIME_FOR_LATTICE
     except InputError as refusal:
         problem = str(refusal)
     return {"text": look.predicate, "problem": sentence(problem)}

@@ -9,6 +9,7 @@ import streamlit as st
 
 from diagrams.charts.measures import Dimension, Measure, Rows, values
 from views.server.plain_words import as_text
+from views.widgets import words
 
 Option = Dimension | Measure
 Containers = list[Any]  # of Streamlit, for the next menus, from left to right
@@ -21,7 +22,7 @@ def containers(count: int) -> Containers:
 
 def choose(
     containers: Containers, label: str, options: Sequence[Option | None], key: str, first: int = 0,
-    nothing: str = "nothing",
+    nothing: str = words.NOTHING_CHOSEN,
 ) -> Any:  # fmt: skip
     """A menu of dimensions or measures; None is called `nothing`."""
     return containers.pop(0).selectbox(
@@ -39,8 +40,8 @@ def choose_values(
         labels: dict[Any, str] = values(dimension, cells)
         options = [None, *labels] if any_too else list(labels)
         value = containers.pop(0).selectbox(
-            f"With {as_text(dimension.name)}", options, key=f"ensemble-{key}-{dimension.column}",
-            format_func=lambda value, labels=labels: labels.get(value, "any"),
+            words.with_value(as_text(dimension.name)), options, key=f"ensemble-{key}-{dimension.column}",
+            format_func=lambda value, labels=labels: labels.get(value, words.ANY),
         )  # fmt: skip
         if value is not None:
             chosen[dimension] = value

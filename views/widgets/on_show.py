@@ -1,4 +1,4 @@
-"""Which data folder a page shows: the one in its address, else the one it showed before, else the last job's.
+"""The data folder that a page shows: the one in its address, else the one it showed before, else the last job's.
 
 The last job is the app's; in a class it is the visitor's own.
 """
@@ -13,8 +13,9 @@ from pipeline.store.manifest import ENSEMBLE, TRACE
 from sim.core.errors import InputError
 from views.server import visitors
 from views.server.jobs import JOBS
+from views.widgets import words
 
-HOLDS = {ENSEMBLE: "an ensemble: open it on the page Ensembles", TRACE: "a log: open it on the page Traces"}
+HOLDS = {ENSEMBLE: words.AN_ENSEMBLE, TRACE: words.A_LOG}
 
 
 def on_show(page: str) -> str | None:
@@ -24,10 +25,10 @@ def on_show(page: str) -> str | None:
     followed once is not followed again, or the user could not choose another folder.
     """
     state = st.session_state
-    asked = st.query_params.get("data")
-    if asked and asked not in state.get(f"{page}_followed", ()):
-        in_address(page, asked)
-        show(page, asked)
+    name_in_address = st.query_params.get("data")
+    if name_in_address and name_in_address not in state.get(f"{page}_followed", ()):
+        in_address(page, name_in_address)
+        show(page, name_in_address)
     latest = JOBS.latest(page, visitors.visitor())
     if _key(page) not in state and latest is not None:
         show(page, latest.name)
@@ -36,7 +37,7 @@ def on_show(page: str) -> str | None:
 
 
 def in_address(page: str, name: str) -> None:
-    """Note that the browser has, or will have, the folder `name` in the address of this page, so nobody follows it."""
+    """Note that the browser has, or will have, the folder `name` in this page's address, so that it is not followed."""
     key = f"{page}_followed"
     st.session_state[key] = {*st.session_state.get(key, ()), name}
 
@@ -50,7 +51,7 @@ def store_of(name: str, kind: str) -> Store:
     """The folder `name` of a page that shows folders of one kind. Raises InputError if it cannot show this one."""
     entry = catalog.find(name)
     if entry.kind != kind:
-        raise InputError(f"{name}: holds {HOLDS[entry.kind]}")
+        raise InputError(words.holds(name, HOLDS[entry.kind]))
     return entry.store
 
 

@@ -1,14 +1,17 @@
-"""What browsers send and ask for: the entries of an explorer's outbox, and the sessions whose runs they may export."""
+"""The entries of an explorer's outbox, the notices that answer them, and the sessions whose runs may be exported."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from diagrams.scene.composition import Scene
 from sim.document.toml_table import as_float
+from sim.edit.another_algorithm import Remedy
+from sim.edit.edits import is_plan
 from views.widgets.look import Look
 
 
@@ -24,7 +27,7 @@ class Session(Protocol):
 
     @property
     def row(self) -> tuple[tuple[str, Scene | str], ...]:
-        """Several runs that are exported as one figure (diagrams/scene/row.py); empty where there is one run.
+        """Several runs that are exported as one figure (diagrams/scene/row.py); empty if there is one run.
 
         Each has the title of its algorithm, and its scene as its processes are arranged, or the sentence that refuses
         it. A step of an export is then one of the row.
@@ -58,3 +61,17 @@ def _is_entry(entry: object) -> bool:
         and isinstance(edit.get("do"), str)
         and isinstance(edit.get("message", {}), str | dict if edit["do"] == "fault" else dict)
     )
+
+
+def batches(entries: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """The entries one by one; consecutive edits of the plan come together."""
+    for is_together, group in groupby(entries, key=lambda entry: is_plan(entry["edit"])):
+        if is_together:
+            yield list(group)
+        else:
+            yield from ([entry] for entry in group)
+
+
+def notice(seq: int, level: str, text: str, remedy: Remedy | None = None) -> dict[str, Any]:
+    """A notice for the user about the entry `seq`: "error" or "info", a sentence, and what helps, if anything does."""
+    return {"seq": seq, "level": level, "text": text, "remedy": remedy and remedy._asdict()}

@@ -14,17 +14,15 @@ from views.server import visitors
 from views.server.errors import complain
 from views.server.jobs import JOBS, RUNNING, Job
 from views.server.plain_words import as_text, sentence
+from views.widgets import words
 
 POLL_S = 0.4
-UNITS = {"ensembles": "runs", "traces": "executions", "compare": "runs"}  # of the progress of a page's jobs
-STARTING = "Spark is starting (about 10 s, once)."
-AGAIN = "It is starting again (about 10 s). What was under way then goes on, or begins anew."
 
 
 class Situation(NamedTuple):
-    """What a page polls: the active jobs with their states, and the state of Spark.
+    """The situation that a page polls: the active jobs with their states, and the state of Spark.
 
-    `problem` is why Spark is not started by itself, `loss` why it has ended and is started again; None: that is not so.
+    `problem`: the reason why Spark does not start by itself, if any. `loss`: the reason for a second start, if any.
     """
 
     active: tuple[tuple[str, str], ...]
@@ -39,10 +37,10 @@ class Situation(NamedTuple):
 
 
 def waiting(meanwhile: str | None) -> Situation:
-    """Show the background work; `meanwhile` says what the user can do while Spark starts.
+    """Show the background work; `meanwhile` tells the user what to do while Spark starts.
 
-    When something begins or ends, the whole page is drawn again. With None the page needs no Spark now, and says
-    nothing of it unless there is work.
+    At every beginning and end of work, the complete page is drawn again. With None the page needs no Spark now, and
+    mentions it only if there is work.
     """
     if spark_session.problem() is None:
         warm_up()
@@ -74,39 +72,38 @@ def _watch(before: Situation, meanwhile: str | None) -> None:
 
 
 def start_in_words(now: Situation, meanwhile: str | None) -> str:
-    """That Spark is starting, why it has to start again, and what the user can do meanwhile."""
+    """The sentence that Spark is starting, the reason for a second start, and what the user can do meanwhile."""
     if now.loss:
-        return f"{sentence(now.loss)} {AGAIN}"
-    return f"{STARTING} {meanwhile}" if meanwhile and not now.active else STARTING
+        return f"{sentence(now.loss)} {words.AGAIN}"
+    return f"{words.STARTING} {meanwhile}" if meanwhile and not now.active else words.STARTING
 
 
 def progress_of(job: Job) -> None:
-    """Draw how far a job is, and a button that cancels it, where this visitor may."""
+    """Draw the progress of a job, and a button that cancels it, if this visitor may."""
     place, button = st.columns([6, 1], vertical_alignment="bottom")
     if job.state == RUNNING:
         place.progress(job.done / job.total if job.total else 0.0, f"**{as_text(job.name)}**: {_how_far(job)}")
     else:
-        place.caption(f"**{as_text(job.name)}** waits for its turn")
+        place.caption(words.waits_for_its_turn(as_text(job.name)))
     if not visitors.may_change(job):
         return
-    if button.button("Cancel", key=f"cancel-{job.name}", disabled=job.stop.is_set()):
+    if button.button(words.CANCEL, key=f"cancel-{job.name}", disabled=job.stop.is_set()):
         JOBS.cancel(job)
 
 
 def _how_far(job: Job) -> str:
     if job.stop.is_set():
-        return "stopping …"
+        return words.STOPPING
     if not job.total:
-        return "getting ready …"
-    text = f"{job.done:,} of {job.total:,} {UNITS[job.page]}"
-    if job.done and job.seconds > 3:
-        text += f", about {job.seconds * (job.total - job.done) / job.done:.0f} s left"
-    return text
+        return words.GETTING_READY
+    is_known = job.done and job.seconds > 3
+    left = job.seconds * (job.total - job.done) / job.done if is_known else None
+    return words.progress(job.done, job.total, words.UNITS[job.page], left)
 
 
 def _no_spark(problem: str) -> None:
     complain(problem)
-    if st.button("Try again", key="spark-again"):
-        with st.spinner(STARTING), suppress(InputError):  # the page shows the reason next
+    if st.button(words.TRY_AGAIN, key="spark-again"):
+        with st.spinner(words.STARTING), suppress(InputError):  # the page shows the reason next
             spark_session.session()
         st.rerun()

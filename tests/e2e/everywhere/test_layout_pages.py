@@ -147,7 +147,7 @@ def test_two_entries_of_the_history_side_by_side(fresh_tab, tmp_path, monkeypatc
         page.goto(f"{url}/history")
         table = page.get_by_test_id("stDataFrame")
         table.locator("td", has_text="bank").first.wait_for(state="attached")
-        for row, told in ((52, "Open in Ensembles"), (87, "Both were asked for the same")):
+        for row, told in ((52, "Open in Ensembles"), (87, "Both have the same settings")):
             table.locator(".dvn-scroller").click(position={"x": 18, "y": row})
             page.get_by_text(told).wait_for()
             found += [f"{told} at {fault}" for fault in sized(page, SIZES, drawn=PAGE_RESIZED)]

@@ -256,7 +256,7 @@ def test_a_diagram_that_is_resized_while_its_page_is_left_stays_quiet(fresh_expl
     page.evaluate("window.resized = Plotly.Plots.resize(document.querySelector('.cc-diagram')); 0")
     page.set_viewport_size({"width": 1100, "height": 700})
     page.get_by_role("link", name="History").click()
-    page.get_by_text("What has been run").wait_for()
+    page.get_by_text("All ensembles and logs").wait_for()
     page.evaluate("resized")
 
 

@@ -13,7 +13,7 @@ from tests.tools import check_none, pairs
 
 SHOWN = {
     "Figures": ".cut-sizes", "Chart": ".st-key-cut-chart .main-svg", "Simulated check": ".st-key-cut-chart .main-svg",
-    "Formulas": ".cut-sizes", "The documents": ".cut-good",
+    "Formulas": ".cut-sizes", "Usual claims": ".cut-good",
 }  # fmt: skip
 QUERIES = ("", "?algorithm=aligned_barriers&topology=dag&nodes=20&capacity=100000")
 
@@ -22,30 +22,30 @@ QUERIES = ("", "?algorithm=aligned_barriers&topology=dag&nodes=20&capacity=10000
 def test_inputs_are_in_the_link_and_the_documents_example_is_one_click_away(fresh_tab):
     page = fresh_tab.page
     page.goto(f"{fresh_tab.url}/sizing")
-    page.get_by_role("heading", name="By the documents, 1.98 GB at each node").wait_for()
+    page.get_by_role("heading", name="The usual estimate gives 1.98 GB for every node").wait_for()
     page.get_by_text("500,000 events/second: refuted").wait_for()
     page.get_by_role("spinbutton", name="Nodes").fill("10")
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="By the documents, 180 MB at each node").wait_for()
+    page.get_by_role("heading", name="The usual estimate gives 180 MB for every node").wait_for()
     page.wait_for_url("**/sizing?nodes=10")
     page.reload()
-    page.get_by_role("heading", name="By the documents, 180 MB at each node").wait_for()
+    page.get_by_role("heading", name="The usual estimate gives 180 MB for every node").wait_for()
     nodes = page.get_by_role("spinbutton", name="Nodes")
     sync_api.expect(nodes).to_have_value("10")  # the heading may come before the form
-    page.get_by_role("button", name="The documents’ example").click()
-    page.get_by_role("heading", name="By the documents, 1.98 GB at each node").wait_for()
+    page.get_by_role("button", name="Reset to the example").click()
+    page.get_by_role("heading", name="The usual estimate gives 1.98 GB for every node").wait_for()
     page.wait_for_url("**/sizing")
 
 
 def test_who_comes_back_finds_the_inputs_and_a_bad_link_is_one_sentence(fresh_tab):
     page = fresh_tab.page
     page.goto(f"{fresh_tab.url}/sizing?nodes=7&topology=ring")
-    page.get_by_role("heading", name="By the documents, 20 MB at each node").wait_for()
+    page.get_by_role("heading", name="The usual estimate gives 20 MB for every node").wait_for()
     page.get_by_role("link", name="History").click()
     page.wait_for_url("**/history")
     page.get_by_role("link", name="Sizing").click()
     page.wait_for_url("**/sizing?nodes=7&topology=ring")
-    page.get_by_role("heading", name="By the documents, 20 MB at each node").wait_for()
+    page.get_by_role("heading", name="The usual estimate gives 20 MB for every node").wait_for()
     page.goto(f"{fresh_tab.url}/sizing?nodes=0")
     assert page.get_by_role("alert").inner_text() == "nodes: expected a whole number from 1 to 100,000, not '0'."
 
@@ -54,7 +54,7 @@ def test_ones_own_system_is_run_beside_the_law(fresh_tab):
     page = fresh_tab.page
     page.goto(f"{fresh_tab.url}/sizing?nodes=4&topology=ring&rate=1&delay=5&message_delay=4")
     page.get_by_role("radio", name="Simulated check").click()
-    page.get_by_text("In 160 small systems").wait_for()
+    page.get_by_text("We ran 160 small systems").wait_for()
     page.get_by_role("button", name="Run it 8 times").click()
     page.get_by_role("columnheader", name="Measured").wait_for()
 

@@ -116,7 +116,7 @@ def test_the_window_opens_in_explore_and_history_leads_back(traces):
     page.locator(".cc:not([data-log]) .cc-title").get_by_text("question").wait_for()
     check_none(traces.trouble.found)
     page.get_by_role("link", name="History").click()
-    page.get_by_text("What has been run").wait_for()
+    page.get_by_text("All ensembles and logs").wait_for()
     table = page.get_by_test_id("stDataFrame")
     table.locator("td", has_text="question").first.wait_for(state="attached")  # what the canvas shows is drawn
     table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})  # the box before the first row

@@ -73,7 +73,7 @@ def test_the_table_begins_with_the_status() -> None:
     sentences = [
         told(opened(name, "chandy_lamport"))["figures"][0]["sentence"] for name in ("two_banks", "overlapping")
     ]
-    assert [sentence.endswith("all else is added up.") for sentence in sentences] == [False, True]
+    assert [sentence.endswith("all other figures are sums.") for sentence in sentences] == [False, True]
 
 
 def test_what_differs_from_the_first_column_is_marked() -> None:

@@ -21,7 +21,7 @@ from sim.document.files import parse_toml
 from sim.edit.link import Shared
 from tests.waiting import until
 from views.compare import measuring, tradeoffs
-from views.compare.measuring import forget, made_by, measure, that_comes_with_the_app
+from views.compare.measuring import forget, made_by, measure, table_of_the_app
 from views.compare.tradeoffs import (
     FIRST,
     FORMS,
@@ -68,16 +68,16 @@ def test_the_table_is_never_empty(page: AppTest) -> None:
     assert not page.exception
     shown = htmls(page)
     assert "This comes with the app." in shown
-    for line in lines_of(that_comes_with_the_app()):
+    for line in lines_of(table_of_the_app()):
         assert escape(line.title) in shown
         for cell in line.cells:
             assert cell_html(cell) in shown
             opens = any(own.key == f"tradeoff-open-{line.algorithm}-{cell.column}" for own in page.button)
-            assert opens == (line.algorithm in that_comes_with_the_app().rows), "an unmeasured row has no typical run"
+            assert opens == (line.algorithm in table_of_the_app().rows), "an unmeasured row has no typical run"
 
 
 def test_a_cell_has_the_claim_what_was_measured_and_a_remark_that_is_marked_by_words() -> None:
-    cells = {(line.algorithm, cell.column): cell for line in lines_of(that_comes_with_the_app()) for cell in line.cells}
+    cells = {(line.algorithm, cell.column): cell for line in lines_of(table_of_the_app()) for cell in line.cells}
     shown = cell_html(cells["aligned_barriers", "latency"])
     assert "Latency impact" in shown and "“Low (Zero-Pause)”" in shown and "Blocked for" in shown
     assert "<b>± Depends on topology and delay of markers.</b>" in shown, "and it says on what"
@@ -122,7 +122,7 @@ def test_another_grid_is_measured_in_the_background_and_kept(page: AppTest) -> N
     until(lambda: job.is_over, "it is measured")
     assert (job.state, job.done) == (DONE, job.total)
     page = AppTest.from_function(section, default_timeout=60).run()
-    assert "You have measured this." in htmls(page) and "Banks of 3 processes" in htmls(page)
+    assert "You measured this." in htmls(page) and "Banks of 3 processes" in htmls(page)
     assert "This comes with the app." in htmls(button(page, "tradeoff-forget"))
 
 
@@ -131,7 +131,12 @@ def test_another_grid_is_measured_in_the_background_and_kept(page: AppTest) -> N
     ("state", "problem", "reason", "told"),
     [
         (FAILED, "--delay: 'x' is no delay", None, "Delay of messages: &#x27;x&#x27; is no delay."),
-        (STOPPED, None, "after 10 minutes others have their turn", "This was stopped before all runs were done: after"),
+        (
+            STOPPED,
+            None,
+            "after 10 minutes others have their turn",
+            "The measurement was stopped before all runs were done: after",
+        ),
     ],
 )
 def test_why_there_is_no_new_table(
@@ -153,7 +158,7 @@ def test_what_is_cancelled_is_not_kept() -> None:
 
 def test_tables_of_visitors_are_their_own_and_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "MOST_KEPT", 2)
-    monkeypatch.setattr(measuring, "measured_at_once", lambda *_: that_comes_with_the_app())
+    monkeypatch.setattr(measuring, "measured_at_once", lambda *_: table_of_the_app())
     for owner in "abc":
         measure(SMALL, owner, lambda done, total: None, threading.Event())
     assert [made_by(owner) is None for owner in "abcd"] == [True, False, False, True]
@@ -169,11 +174,11 @@ def test_a_table_that_is_missing_or_of_another_version_is_one_sentence(monkeypat
         def read_text(self, encoding: str) -> str:
             raise FileNotFoundError(2, "No such file or directory")
 
-    that_comes_with_the_app.cache_clear()
+    table_of_the_app.cache_clear()
     monkeypatch.setattr(measuring, "TRADEOFFS", Missing())
     page = AppTest.from_function(section, default_timeout=60).run()
     assert not page.exception and "run make tradeoffs" in htmls(page)
-    that_comes_with_the_app.cache_clear()
+    table_of_the_app.cache_clear()
 
 
 def opened_from(table: Table, algorithm: str, column: str, monkeypatch: pytest.MonkeyPatch) -> Shared:
@@ -189,7 +194,7 @@ def opened_from(table: Table, algorithm: str, column: str, monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_a_measured_cell_opens_a_typical_run_in_explore(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = that_comes_with_the_app()
+    table = table_of_the_app()
     for algorithm, column in product(("copy_on_write", "uncoordinated"), COLUMNS):
         shared = opened_from(table, algorithm, column, monkeypatch)
         assert shared.toml is not None
@@ -204,7 +209,7 @@ def test_a_measured_cell_opens_a_typical_run_in_explore(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("form", [*FORMS])
 def test_the_table_is_saved_in_each_form(form: str) -> None:
-    text = file_of(that_comes_with_the_app(), form).decode("utf-8")
+    text = file_of(table_of_the_app(), form).decode("utf-8")
     assert all(
         name.title.replace("'", "’") in text.replace("'", "’") for name in map(ALGORITHMS.__getitem__, ALGORITHMS)
     )

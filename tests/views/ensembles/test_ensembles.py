@@ -30,7 +30,8 @@ from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.tools import ROOT
-from views.ensembles.form import in_the_forms_words, in_words
+from views.ensembles import words as texts
+from views.ensembles.form import in_the_forms_words
 from views.ensembles.results import in_a_sentence, who_was_slowest
 from views.ensembles.single_runs import outcome, story
 from views.explore import opening
@@ -56,9 +57,9 @@ def form() -> None:
     import streamlit as st
 
     from sim.core.errors import InputError
-    from views.ensembles.form import Wanted, grid_form
+    from views.ensembles.form import FormState, grid_form
 
-    def start(wanted: Wanted) -> None:
+    def start(wanted: FormState) -> None:
         if wanted.name == "taken":
             raise InputError("name: there is one already")
         st.session_state["wanted"] = wanted
@@ -180,7 +181,8 @@ def test_complaints_have_the_labels_of_the_form():
 
 
 def test_how_much_a_grid_is_in_words():
-    assert in_words(Grid.read(GIVEN)) == "1 combination × 2 = **2 runs**"
+    grid = Grid.read(GIVEN)
+    assert texts.size(grid.cell_count, grid.runs, grid.run_count) == "1 combination × 2 = **2 runs**"
 
 
 # ------------------------------------------------------------------ what came of it
@@ -203,7 +205,7 @@ def cell(**more):
         ),
         (
             [cell(latency_0=2.0, latency_100=2.0, recorded_messages_0=1.0, recorded_messages_100=1.0)],
-            "They took 2 time units and found 1 message in the channels. All came out alike",
+            "They took 2 time units and found 1 message in the channels. All runs are alike",
         ),
     ],
 )

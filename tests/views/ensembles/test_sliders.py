@@ -62,7 +62,7 @@ def nothing_kept() -> Iterator[None]:
     slider_runs._kept.clear()
 
 
-def ask(asked: slider_runs.Asked, waiting: int = 0) -> Answer:
+def ask(asked: slider_runs.SliderState, waiting: int = 0) -> Answer:
     return answer(asked, theme.LIGHT, time.perf_counter(), waiting)
 
 
@@ -202,7 +202,7 @@ class Hall:
         self.began: list[int] = []  # `at` of each that was begun
         self.waiting: list[int] = []  # how many others waited then
 
-    def answer(self, asked: slider_runs.Asked, palette: Any, begin: float, waiting: int) -> Answer:
+    def answer(self, asked: slider_runs.SliderState, palette: Any, begin: float, waiting: int) -> Answer:
         self.began.append(asked.at)
         self.waiting.append(waiting)
         self.go_on.wait()
@@ -236,7 +236,7 @@ def test_of_one_browser_only_the_newest_question_waits(hall: Hall) -> None:
     at_once = hall.began[:-2]  # what the thread began with, whichever question it came upon first
     assert len(at_once) <= 1 and hall.began[-2:] == [59, 77]
     assert [at for at, (status, _) in enumerate(found) if status == 200] == [*at_once, 59, 60]
-    assert {own for own in found if own[0] != 200} == {(429, "This browser has asked for something else since.")}
+    assert {own for own in found if own[0] != 200} == {(429, "This browser has asked for other values since.")}
     assert hall.waiting[-2:] == [1, 0]
 
 
@@ -256,7 +256,7 @@ def test_without_a_class_a_cookie_is_not_believed(hall: Hall) -> None:
 def test_too_many_who_wait_are_told_so(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slider_runs, "MOST_WAITING", 2)
     *_, refused = hall.answered(*(asking(of=f"10.0.0.{number}") for number in range(3)))
-    assert refused == (503, "Many people drag at this moment; try again in a few seconds.")
+    assert refused == (503, "Many visitors drag sliders now. Try again in a few seconds.")
 
 
 def test_the_time_told_has_the_wait_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +289,7 @@ def test_while_numba_is_being_compiled_python_answers_and_the_browser_asks_again
     monkeypatch.setattr(slider_runs, "get_ready", Future)
     found = ask(read({}))
     assert found.is_first
-    assert "In a moment it will be 1,000 runs" in found.how
+    assert "In a moment there will be 1,000 runs" in found.how
 
 
 def test_a_chart_says_its_essential_numbers_in_words() -> None:

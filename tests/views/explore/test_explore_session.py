@@ -277,10 +277,10 @@ def test_the_page_of_a_snapshot_is_drawn_while_somebody_looks_at_it_and_follows_
 def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
     sessions = [ExploreSession() for _ in range(3)]
     sessions[0].open(Shared(toml=LONG, name="long"))
-    monkeypatch.setattr("views.explore.session.MOST_KEPT", 2 * sessions[0].steps_kept)
+    monkeypatch.setattr("views.explore.kept_run.MOST_KEPT", 2 * sessions[0].kept.steps)
     for session in sessions[1:]:
         session.open(Shared(toml=LONG, name="long"))
-    assert [session.steps_kept > 0 for session in sessions] == [False, True, True]
+    assert [session.kept.steps > 0 for session in sessions] == [False, True, True]
     sessions[0].absorb([entry(1, {"do": "look", "step": 2000})])
     assert scene(sessions[0])["first"] > 0
 
@@ -348,9 +348,9 @@ def test_a_link_with_too_many_edits_is_refused_and_so_is_an_edit_too_many(sessio
 
 def test_an_export_of_a_run_that_is_not_kept_changes_nothing(session, monkeypatch):
     """It asks from another thread, while an edit may be under way."""
-    session.forget()
+    session.kept.forget()
     assert session.scene.execution.scenario == session.scenario
-    assert session._scene is None
+    assert session.kept.scene is None
 
 
 @pytest.mark.parametrize("time", [1e18, 1e308, 1.7976931348623157e308])
@@ -479,14 +479,14 @@ def broken_rule(name: str, *, on: bool = True) -> dict[str, object]:
     return {"do": "break", "rule": name, "on": on}
 
 
-ASKS_FOR_COUNTEREXAMPLE = {"do": "lay_bare"}
+SEARCH = {"do": "lay_bare"}
 
 
 def test_the_smallest_edit_is_made_told_and_pointed_at_and_undo_takes_it_back(session):
     session.open(Shared(scenario="two_banks"))
     session.absorb([entry(1, broken_rule("slips_in"))])
     assert scene(session)["broken"]["harm"] == [] and session.data()["pointer"] is None
-    session.absorb([entry(2, ASKS_FOR_COUNTEREXAMPLE)])
+    session.absorb([entry(2, SEARCH)])
     told = session.data()
     assert told["edits"] == ["broken: a message goes out before the marker", "S1 sends 50 to S2 at 36"]
     assert told["notice"]["text"] == "Changed: S1 sends 50 to S2 at 36."
@@ -505,36 +505,32 @@ def test_a_link_to_a_broken_run_breaks_the_rule_again(session):
 
 
 @pytest.mark.slow
-def test_where_no_single_edit_lays_a_rule_bare_the_run_stays_and_the_page_says_so(session):
-    session.absorb([entry(1, broken_rule("by_reference")), entry(2, ASKS_FOR_COUNTEREXAMPLE)])
+def test_where_no_single_edit_is_a_counterexample_the_run_stays_and_the_page_says_so(session):
+    session.absorb([entry(1, broken_rule("by_reference")), entry(2, SEARCH)])
     assert session.data()["edits"] == ["broken: the state is recorded by reference"]
-    assert session.data()["notice"]["text"].startswith("No single change of this run was found")
+    assert session.data()["notice"]["text"].startswith("No single change of this run makes a check fail")
 
 
-def test_no_counterexample_is_looked_for_if_the_run_is_one(session):
+def test_a_run_that_is_a_counterexample_stays(session):
     session.open(Shared(scenario="star"))
-    session.absorb([entry(1, broken_rule("records_late")), entry(2, ASKS_FOR_COUNTEREXAMPLE)])
+    session.absorb([entry(1, broken_rule("records_late")), entry(2, SEARCH)])
     assert session.data()["edits"] == ["broken: the initiator records late"]
-    assert session.data()["notice"]["text"].startswith("This run lays the broken rule bare already: a check fails")
+    assert session.data()["notice"]["text"].startswith("This run is a counterexample already: a check fails")
 
 
 def test_an_edit_that_is_not_found_in_time_is_said_and_the_run_stays(session, monkeypatch):
-    monkeypatch.setattr("views.explore.session.LOOKING_S", 0.0)
-    session.absorb(
-        [entry(1, broken_rule("by_reference")), entry(2, ASKS_FOR_COUNTEREXAMPLE), entry(3, broken_rule("one_flag"))]
-    )
+    monkeypatch.setattr("views.explore.counterexample.SEARCH_S", 0.0)
+    session.absorb([entry(1, broken_rule("by_reference")), entry(2, SEARCH), entry(3, broken_rule("one_flag"))])
     assert session.data()["edits"] == [
         "broken: the state is recorded by reference",
         "broken: one flag for all snapshots",
     ]
-    session.absorb([entry(4, ASKS_FOR_COUNTEREXAMPLE)])
-    assert session.data()["notice"]["text"].startswith(
-        "No change that lays the broken rule bare was found in 5 seconds"
-    )
+    session.absorb([entry(4, SEARCH)])
+    assert session.data()["notice"]["text"].startswith("No counterexample was found in 0 seconds")
 
 
 def test_a_rule_that_is_kept_has_no_counterexample(session):
-    session.absorb([entry(1, ASKS_FOR_COUNTEREXAMPLE)])
+    session.absorb([entry(1, SEARCH)])
     assert session.data()["undo"] == 0
 
 

@@ -12,8 +12,8 @@ from pipeline.ensembles.grid import Grid
 from pipeline.store import catalog
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, arrow_schema
+from views.history.fields import compared, details, outcome_of, settings_of
 from views.history.page import _key, as_table, in_a_line
-from views.history.words import asked_for, came_of, compared, details
 
 GIVEN = {"workload": "bank", "processes": "3,5", "topology": "ring", "marker_delay": "exponential:2", "runs": "2"}
 
@@ -38,8 +38,8 @@ def log(root) -> catalog.Entry:
     return catalog.find("node")
 
 
-def test_what_an_ensemble_was_asked_for_has_the_words_of_the_form(root):
-    assert asked_for(ensemble(root, "a")) == {
+def test_what_an_ensemble_was_settings_of_has_the_words_of_the_form(root):
+    assert settings_of(ensemble(root, "a")) == {
         "What runs": "Bank (workload)", "Processes": "3, 5", "Topology": "ring", "Delay of messages": "1 to 9",
         "Delay of markers": "exponential 2", "Channels": "FIFO", "Algorithm": "Chandy-Lamport", "Initiators": "1",
         "Snapshots": "1", "Runs of each": "2", "First seed": "0",
@@ -49,13 +49,13 @@ def test_what_an_ensemble_was_asked_for_has_the_words_of_the_form(root):
 
 def test_a_scenario_is_named_and_not_written_out(root):
     store = Store.create(root / "s", "ensemble", Grid.read({"scenario": "lecture", "runs": "3"}).to_json())
-    fields = asked_for(catalog.find(store.name))
+    fields = settings_of(catalog.find(store.name))
     assert fields["What runs"] == "lecture (scenario)"
     assert not any("\n" in text or "[" in text for text in fields.values())
 
 
 def test_a_log_is_told_without_the_folders_of_the_server(root):
-    fields = asked_for(log(root))
+    fields = settings_of(log(root))
     assert fields["Files"] == "node.log"
     assert "Lines" not in fields, "it was not given"
 
@@ -63,18 +63,18 @@ def test_a_log_is_told_without_the_folders_of_the_server(root):
 @pytest.mark.parametrize("make", [lambda root: ensemble(root, "a"), log], ids=["ensemble", "log"])
 def test_nothing_is_told_in_the_words_of_a_program(root, make):
     entry = make(root)
-    told = [in_a_line(entry), *details(entry).values(), *came_of(catalog.outcome(entry)).values()]
+    told = [in_a_line(entry), *details(entry).values(), *outcome_of(catalog.outcome(entry)).values()]
     assert not re.search(r"None|null|NULL|[{}\[\]\"]", " ".join(told))
     assert str(root) not in " ".join(told)
 
 
 def test_two_entries_are_compared_field_by_field(root):
     first, second = ensemble(root, "a"), ensemble(root, "b", processes="3,7", seed="4")
-    rows = compared(asked_for(first), asked_for(second))
+    rows = compared(settings_of(first), settings_of(second))
     assert rows == [("Processes", "3, 5", "3, 7"), ("First seed", "0", "4")]
-    assert compared(asked_for(first), asked_for(first)) == []
-    assert ("Topology", "ring", "–") in compared(asked_for(first), asked_for(log(root)))
-    came = [came_of(catalog.outcome(entry)) for entry in (first, second)]
+    assert compared(settings_of(first), settings_of(first)) == []
+    assert ("Topology", "ring", "–") in compared(settings_of(first), settings_of(log(root)))
+    came = [outcome_of(catalog.outcome(entry)) for entry in (first, second)]
     assert ("Time taken, the longest", "20", "20") in compared(*came, all_fields=True)
 
 
@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_read_is_told_without_its_path(root):
     page = AppTest.from_function(history, default_timeout=60).run()
     (row,) = page.dataframe[0].value.to_dict("records")
     assert (row["Name"], row["Status"]) == ("strange", "cannot be read")
-    assert row["Asked for"].startswith("strange: has no manifest, so its writing never began")
+    assert row["Settings"].startswith("strange: has no manifest, so its writing never began")
     assert str(root) not in str(row)
 
 

@@ -17,7 +17,7 @@ from sim.run.cut_states import states_at_cuts
 from sim.run.snapshots import snapshots_of
 from tests.views.conftest import StillRun
 from views.live.segment import keep, scenario_of
-from views.live.words import short_name
+from views.live.status import short_name
 from views.server.budget import run_of
 
 pytestmark = pytest.mark.slow

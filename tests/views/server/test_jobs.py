@@ -133,7 +133,7 @@ def test_the_queue_is_short(jobs):
     assert step.begun.wait(budget_s())
     for number in range(MOST_WAITING):
         jobs.submit(f"waiting-{number}", quietly)
-    with pytest.raises(InputError, match="waiting already"):
+    with pytest.raises(InputError, match="wait already"):
         jobs.submit("one too many", quietly)
 
 

@@ -15,7 +15,7 @@ from sim.theory.sizing import sizes
 from sim.theory.sizing_inputs import CHOICES, INPUTS, System
 from tests.cases import check_each
 from views.server.plain_words import sentence
-from views.sizing.form import TITLES
+from views.sizing import words
 from views.sizing.form_state import query_of, read
 from views.sizing.page import VIEWS, in_a_sentence, scaled_in_words
 
@@ -61,10 +61,13 @@ def test_an_address_asks_for_the_same_again(wanted) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_begins_with_the_documents_example() -> None:
+def test_the_page_begins_with_the_example() -> None:
     page = opened()
     text = told(page)
-    assert "By the documents, 1.98 GB at each node; by the law 1.99 GB at the initiator" in text
+    assert (
+        "The usual estimate gives 1.98 GB for every node. The algorithm&#x27;s rules give 1.99 GB for the initiator"
+        in text
+    )
     for own in ("9,900", "100,000 messages", "20 MB", "198 GB", "4.95 million messages/s", "500,000 events/second"):
         assert own in text
     assert address(page) == {}
@@ -74,7 +77,7 @@ def test_the_page_begins_with_the_documents_example() -> None:
 def test_what_is_changed_counts_at_once_and_is_in_the_address() -> None:
     page = opened()
     page.number_input(key="sizing-nodes").set_value(10).run()
-    assert "By the documents, 180 MB at each node" in told(page)
+    assert "The usual estimate gives 180 MB for every node" in told(page)
     page.selectbox(key="sizing-topology").set_value("ring").run()
     assert address(page) == {"nodes": "10", "topology": "ring"}
     assert "refuted" not in told(page)
@@ -88,7 +91,7 @@ def test_a_link_fills_the_form() -> None:
     assert page.number_input(key="sizing-nodes").value == 20
     assert page.selectbox(key="sizing-algorithm").value == "aligned_barriers"
     text = told(page)
-    assert "nothing is recorded" in text and "Longest stop of a sender" in text
+    assert "no message is recorded" in text and "Longest stop of a sender" in text
 
 
 BAD = [
@@ -136,19 +139,19 @@ def test_every_view_of_every_algorithm(view: str, algorithm: str) -> None:
     page.run()
     text = told(page)
     expected = {
-        "Figures": "Bytes, a channel", "Chart": "Held in channels", "Simulated check": "In 160 small systems",
-        "Formulas": "N × (N − 1)", "The documents": "a peak workload of 500,000 events/second",
+        "Figures": "Bytes, a channel", "Chart": "Held in channels", "Simulated check": "We ran 160 small systems",
+        "Formulas": "N × (N − 1)", "Usual claims": "a peak workload of 500,000 events/second",
     }  # fmt: skip
     assert expected[view] in text
     assert "problem" not in text.lower()
 
 
 @pytest.mark.slow
-def test_a_run_of_ones_own_system_is_compared_with_the_law() -> None:
+def test_a_run_of_ones_own_system_is_compared_with_the_cost_model() -> None:
     page = opened(nodes="4", topology="ring", rate="1", delay="5", message_delay="4")
     page.session_state["sizing-view"] = "Simulated check"
     page.run()
-    assert "A channel carries 5 messages while a marker is on its way, and 4 while a message is." in told(page)
+    assert "A channel carries 5 messages while a marker is in transit, and 4 while a message is." in told(page)
     page.button(key="sizing-run").click().run()
     found = sizes(System.read({"nodes": 4, "topology": "ring", "rate": 1, "delay": 5, "message_delay": 4}))
     assert found is not None
@@ -160,19 +163,17 @@ def test_a_run_of_ones_own_system_is_compared_with_the_law() -> None:
 
 def test_what_is_scaled_down_says_so() -> None:
     system = System()
-    assert "another proportion" in scaled_in_words(system, scaled(system))
+    assert "The ratio of the two delays is changed" in scaled_in_words(system, scaled(system))
 
 
 def test_every_algorithm_has_its_sentence() -> None:
     for name in ALGORITHMS:
         system = System.read({"algorithm": name, "topology": "dag", "nodes": 5})
         assert in_a_sentence(system).endswith(".")
-    assert "has no law here: every process records when it likes" in in_a_sentence(
-        System.read({"algorithm": "uncoordinated"})
-    )
+    assert "no cost model for" in in_a_sentence(System.read({"algorithm": "uncoordinated"}))
     with pytest.raises(InputError):
         in_a_sentence(System.read({"algorithm": "aligned_barriers"}))
 
 
 def test_every_topology_has_its_words() -> None:
-    assert list(TITLES) == list(CHOICES["topology"])
+    assert list(words.TOPOLOGIES) == list(CHOICES["topology"])

@@ -15,9 +15,9 @@ FILES = {
 
 def page() -> None:
     from sim.run.execution import run
-    from tests.views.explore.test_expected_snaps import FILES
-    from views.explore.expected_snaps import expected_snaps
+    from tests.views.widgets.test_expected_snaps import FILES
     from views.server.uploads import shared_from, snaps_in
+    from views.widgets.expected_snaps import expected_snaps
 
     expected_snaps(run(shared_from(FILES).base()), snaps_in(FILES), has_delays=False)
 

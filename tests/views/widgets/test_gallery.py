@@ -1,6 +1,6 @@
 """The words on a gallery card."""
 
-from views.explore.gallery import TEASER, teaser
+from views.widgets.gallery import TEASER, teaser
 
 
 def test_a_card_tells_two_sentences():

@@ -15,19 +15,21 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from sim.run.execution import run
-from views.explore.expected_snaps import expected_snaps
 from views.server.budget import answering, run_of
 from views.server.errors import complaining
 from views.server.plain_words import as_text, sentence
 from views.server.tabs import for_this_tab
-from views.server.uploads import DELAYS, EXPECTED, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
+from views.server.uploads import DELAYS, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
+from views.server.words import EXPECTED
+from views.widgets import words
+from views.widgets.expected_snaps import expected_snaps
 
 TEASER = 120  # letters on a card
 
 Open = Callable[[Shared], None]
 
 
-@st.dialog("Scenarios", width="large")
+@st.dialog(words.SCENARIOS, width="large")
 def gallery(open_run: Open) -> None:
     """Every bundled scenario as a card with a small picture, by group."""
     scenarios = [library.load(name) for name in library.names()]
@@ -45,7 +47,7 @@ def _card(scenario: Scenario, open_run: Open) -> None:
         st.html(_picture(scenario.name, st.context.theme.type or "light"))
         st.markdown(f"**{as_text(scenario.title or scenario.name)}**")
         st.caption(as_text(teaser(scenario.story)))
-        if st.button("Open", key=f"open-{scenario.name}", width="stretch"):
+        if st.button(words.OPEN, key=f"open-{scenario.name}", width="stretch"):
             with complaining():
                 open_run(Shared(scenario=scenario.name))
                 st.rerun()
@@ -70,7 +72,7 @@ def teaser(story: str) -> str:
     return text[:TEASER].rpartition(" ")[0].rstrip(",;:.") + " …"
 
 
-@st.dialog("Open a file")
+@st.dialog(words.OPEN_A_FILE)
 def open_file(open_run: Open) -> None:
     """Open a scenario from the user's files; bad ones get one sentence. Expected .snap files are compared first."""
     uploads = st.file_uploader(sentence(EXPECTED), accept_multiple_files=True, max_upload_size=MOST_MEGABYTES)
@@ -82,7 +84,7 @@ def open_file(open_run: Open) -> None:
         if expected:
             has_delays = any(suffix_of(name) == DELAYS for name in files)
             expected_snaps(run_of(shared.base()), expected, has_delays=has_delays)
-            if not st.button("Open this run", type="primary"):
+            if not st.button(words.OPEN_THIS_RUN, type="primary"):
                 return
         open_run(shared)
         st.rerun()

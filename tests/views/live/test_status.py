@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from views.live.words import said, short_name, state_said
+from views.live.status import said, short_name, state_said
 
 SNAPSHOT = "snap-0002-abcde"
 
