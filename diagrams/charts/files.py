@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from diagrams.charts.parts import Figure
 from diagrams.charts.picture import chart_picture
+from diagrams.drawing.diagram import Picture, letters_in
+from diagrams.drawing.sheet import Sheet
 from diagrams.export import pdf, png, svg
-from diagrams.figure.drawing import Picture, letters_in
-from diagrams.figure.sheet import Sheet
 from diagrams.scene.export_options import FONT_SIZE, LEGEND, THEME, WIDTH
 from diagrams.scene.view import View
 

@@ -13,8 +13,8 @@ from typing import Any
 from diagrams.charts import traces
 from diagrams.charts.axes import LEADING, Ticks, below, beside, explained, span_of
 from diagrams.charts.parts import TYPE, number
-from diagrams.figure.drawing import Frame, Picture, dash_of, letters_in
-from diagrams.figure.sheet import SCREEN, Sheet
+from diagrams.drawing.diagram import Frame, Picture, dash_of, letters_in
+from diagrams.drawing.sheet import SCREEN, Sheet
 from diagrams.shapes.lettering import width_of, wrapped
 from diagrams.shapes.marks import marks
 from diagrams.shapes.primitives import Area, Box, Line, Primitive, Text

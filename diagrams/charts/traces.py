@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import stdev
 from typing import Any
 
-from diagrams.figure.drawing import Frame, Place, shapes
+from diagrams.drawing.diagram import Frame, Place, shapes
 from diagrams.shapes.lettering import width_of
 from diagrams.shapes.primitives import Area, Line, Pixel, Primitive, Text
 

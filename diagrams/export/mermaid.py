@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from diagrams.figure.sequence import Item, Note, sequence
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import STEP
 from diagrams.scene.view import View
+from diagrams.still.sequence import Item, Note, sequence
 from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import vl_convert
 
+from diagrams.drawing.diagram import Picture
 from diagrams.export import svg
-from diagrams.figure.drawing import Picture
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE
 from diagrams.scene.view import View

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import vl_convert
 
+from diagrams.drawing.diagram import Picture
 from diagrams.export import svg
-from diagrams.figure.drawing import Picture
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE, POINTS
 from diagrams.scene.view import View

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from diagrams.figure.drawing import Picture
+from diagrams.drawing.diagram import Picture
 from diagrams.panels.nodes import START, node_name
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import FONT_SIZE, PICTURE, WIDTH, Option

@@ -17,7 +17,7 @@ from diagrams.shapes.primitives import Box, Pixel
 from sim.core import deadline
 
 LINE = 1.15  # the height of a line of text, in font sizes
-OFF = 4  # pixels from a spot to its text (diagrams/figure/drawing.py writes it there)
+OFF = 4  # pixels from a spot to its text (diagrams/drawing/diagram.py writes it there)
 BLANK = 0.28  # of the size of letters: what a blank at the front keeps a text off its spot
 NEAR = 14  # pixels from a text to what somebody may take it for the name of
 MOST_LINES = 400  # among more lines no spot is clear of them

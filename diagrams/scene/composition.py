@@ -20,6 +20,8 @@ from itertools import groupby
 from typing import Any
 
 from diagrams.scene.arrangement import Arrangement
+from diagrams.scene.cut_space import WholeEvents
+from diagrams.scene.cuts import BEYOND, between, shown_cut
 from diagrams.scene.elements import (
     Arrow,
     BackTo,
@@ -36,8 +38,6 @@ from diagrams.scene.elements import (
 from diagrams.scene.event_columns import columns
 from diagrams.scene.foreign_log import ForeignLog
 from diagrams.scene.positions import kept_apart, positions_of_rows, positions_of_steps
-from diagrams.scene.shown_cut import BEYOND, between, shown_cut
-from diagrams.scene.whole_cuts import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
 from sim.core.model import (

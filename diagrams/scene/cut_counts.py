@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from diagrams.scene.whole_cuts import WholeEvents
+from diagrams.scene.cut_space import WholeEvents
 from sim.run.execution import once
 from sim.theory.lattice import TooManyCuts, consistent_cuts, frontiers
 

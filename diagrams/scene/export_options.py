@@ -235,7 +235,7 @@ FIGURES = Option(
     "flag", default=False, is_seen=True,
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/figure/sheet.py)
+SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/drawing/sheet.py)
 PICTURE = (  # for a picture of a step
     DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, PROCESSES, FIGURES, *SHEET, ORIENTATION,
 )  # fmt: skip

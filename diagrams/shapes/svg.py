@@ -1,4 +1,4 @@
-"""Primitives as SVG elements: of pictures (export/svg.py) and of the legend's icons (figure/signs.py)."""
+"""Primitives as SVG elements: of pictures (export/svg.py) and of the legend's icons (panels/signs.py)."""
 
 from __future__ import annotations
 

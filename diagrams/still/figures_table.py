@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from diagrams.figure.sheet import Sheet
+from diagrams.drawing.sheet import Sheet
 from diagrams.scene.row import Row
 from diagrams.shapes.lettering import cropped, width_of, wrapped
 from diagrams.shapes.primitives import Line, Primitive, Text

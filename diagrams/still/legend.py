@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.figure.drawing import Picture, dash_of
-from diagrams.figure.sheet import Sheet
-from diagrams.figure.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_in
+from diagrams.drawing.diagram import Picture, dash_of
+from diagrams.drawing.sheet import Sheet
+from diagrams.panels.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_in
 from diagrams.scene.composition import Scene
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import cropped, width_of

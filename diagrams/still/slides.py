@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagrams.figure.drawing import Drawing, Picture
-from diagrams.figure.sheet import LETTERS, Sheet
+from diagrams.drawing.diagram import Drawing, Picture
+from diagrams.drawing.sheet import LETTERS, Sheet
 from diagrams.panels.record.lines import Record
 from diagrams.panels.record.table import board
 from diagrams.scene.composition import Scene

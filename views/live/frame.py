@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from cluster.replay.following import Follower
 from cluster.replay.segment import Stretch, stretch
-from diagrams.figure.live_signs import live_signs
 from diagrams.figure.spacetime import NAME_SIZE, figure
+from diagrams.panels.live_signs import live_signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from sim.core.model import COMMITTED, CRASH, DOWN, FROZEN, RECOVERY

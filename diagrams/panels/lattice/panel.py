@@ -15,9 +15,9 @@ import networkx as nx
 
 from diagrams.scene.composition import Scene
 from diagrams.scene.cut_counts import Counts, counts
+from diagrams.scene.cut_space import WholeEvents
 from diagrams.scene.export_options import PREDICATE
 from diagrams.scene.view import View
-from diagrams.scene.whole_cuts import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
 from sim.run.as_of import as_of

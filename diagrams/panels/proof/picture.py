@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.figure.drawing import Drawing, Picture
+from diagrams.drawing.diagram import Drawing, Picture
+from diagrams.drawing.sheet import Sheet
 from diagrams.figure.room import Room
-from diagrams.figure.sheet import Sheet
 from diagrams.figure.spacetime import Figure
 from diagrams.panels.nodes import nodes_of_run
 from diagrams.panels.proof.figure import figure

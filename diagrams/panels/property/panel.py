@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from diagrams.figure.topology import Place
+from diagrams.panels.network.topology import Place
 from diagrams.panels.property.wait_for_graph import places, waiting
 from diagrams.scene.composition import Scene
 from sim.core.deadline import in_time

@@ -12,7 +12,7 @@ from typing import Any
 
 import networkx as nx
 
-from diagrams.figure.topology import Place, edge
+from diagrams.panels.network.topology import Place, edge
 from sim.core.detector import Finding
 
 KNOWN, CHANNEL, GONE = "known", "channel", "gone"

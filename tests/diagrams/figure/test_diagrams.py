@@ -11,7 +11,7 @@ from diagrams.browser.payload import payload
 from diagrams.export.svg import export, thumbnail
 from diagrams.figure.cuts import curve
 from diagrams.figure.spacetime import figure
-from diagrams.figure.topology import UNIT
+from diagrams.panels.network.topology import UNIT
 from diagrams.panels.record.panel import meters, record_of
 from diagrams.scene.composition import arrows_as_they_are, compose
 from diagrams.scene.view import View

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams.figure.canvas import plain
-from diagrams.figure.sides import boundaries
 from diagrams.figure.stops import LOOKS
+from diagrams.panels.network.sides import boundaries
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Recording
 from diagrams.shapes import theme

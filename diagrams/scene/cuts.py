@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from diagrams.scene.cut_space import WholeEvents
 from diagrams.scene.elements import ShownCut
-from diagrams.scene.whole_cuts import WholeEvents
 from sim.core.model import Event
 from sim.run.execution import Execution
 from sim.theory.positions import ACTS, Cut

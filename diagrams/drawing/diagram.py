@@ -15,9 +15,9 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import accumulate, groupby, pairwise
 from typing import Any
 
+from diagrams.drawing.sheet import SCREEN, Sheet
 from diagrams.figure.labels import BLANK, OFF
 from diagrams.figure.room import Room
-from diagrams.figure.sheet import SCREEN, Sheet
 from diagrams.figure.spacetime import NAME_SIZE, TICK_SIZE, Figure, arranged, figure, margins
 from diagrams.scene.composition import Scene
 from diagrams.scene.positions import MOST_TICKS, round_times

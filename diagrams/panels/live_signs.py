@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from diagrams.figure.signs import ALWAYS, CROSS, MESSAGE, RUN, Sign, as_told, icon, level, ring, signs_in
+from diagrams.panels.signs import ALWAYS, CROSS, MESSAGE, RUN, Sign, as_told, icon, level, ring, signs_in
 from diagrams.scene.composition import Scene
 
 _OF_SERVICES = frozenset({"complete", "expired", "failed", "valid", "recovery"})
