@@ -27,7 +27,7 @@ from diagrams.panels.stored.coordinator import coordinator
 from diagrams.panels.stored.panel import stored
 from diagrams.panels.stored.settings import recovery, storage
 from diagrams.scene.composition import Scene
-from diagrams.scene.cut_counts import cut_counts
+from diagrams.scene.cut_space import cut_counts
 from diagrams.shapes import theme
 from sim.core.algorithm import ALGORITHMS
 from sim.core.deadline import in_time
@@ -169,7 +169,7 @@ def _channels_and_cuts(scene: Scene) -> dict[str, Any]:
             }
             for c in scene.whole_run.story_cuts
         ],
-        "cut_counts": cut_counts(scene.whole_run.whole_events),
+        "cut_counts": cut_counts(scene.whole_run.cut_space),
     }
 
 
@@ -225,7 +225,7 @@ def _stops(scene: Scene) -> list[dict[str, Any]]:
             "until": own.until,
             "text": own.text,
         }
-        for own in scene.whole_run.stretches
+        for own in scene.whole_run.intervals
     ]
 
 

@@ -21,9 +21,10 @@ from diagrams.figure.texts import texts
 from diagrams.figure.tips import DECISION, DIAMOND, DOT, RING_WIDTH, ring_size
 from diagrams.scene.arranged import Arranged
 from diagrams.scene.arrangement import FOLDED
-from diagrams.scene.composition import MOST_TEXTS, Scene
+from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Dot
 from diagrams.scene.positions import round_times
+from diagrams.scene.timed_run import MOST_TEXTS
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import cropped, width_of
 from sim.core.model import COMMITTED, OUTPUT, RECOVERY, RESTORE

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 from diagrams.figure.canvas import Canvas, Point, plain
 from diagrams.figure.labels import Labels, Spot
-from diagrams.scene.elements import Span, Stretch
+from diagrams.scene.elements import Interval, Span
 from diagrams.shapes import theme
 from sim.core.model import BLOCKED, CRASH, DOWN, FROZEN, FULL, LEAVE, PAUSED, SLOW
 
 BESIDE, APART = 0.15, 0.1  # lanes from a line to the first stripes beside it, and to the next ones on that side
 MOST_BESIDE = 4  # stripes on one side of a line; more lie on each other
 LETTERS = 12
-SHARES = (0.5, 0.3, 0.7, 0.15, 0.85)  # of a stretch, where its duration may be written
+SHARES = (0.5, 0.3, 0.7, 0.15, 0.85)  # of a interval, where its duration may be written
 ON_A_LINE = 6  # the cost of a small text that a process line strikes through, besides that of any text
-MOST_TOLD = 12  # stretches with how long they last beside them
+MOST_TOLD = 12  # intervals with how long they last beside them
 CHANNEL, PROCESS, FILLED = "blocked channel", "paused process", "full channel"
 CRASHED, SEVERED, ABSENT = "process that is down", "severed channel", "process that is not there"
 SLOWED, ICED = "slow process", "frozen process"
@@ -50,9 +50,9 @@ GAP = "@paper"  # a line that is broken shows it
 
 
 class Bar(NamedTuple):
-    """Where the stripes of a stretch lie."""
+    """Where the stripes of a interval lie."""
 
-    stretch: Stretch
+    interval: Interval
     start: Point
     end: Point
 
@@ -63,11 +63,11 @@ class Bar(NamedTuple):
 
 
 def bars(canvas: Canvas) -> list[Bar]:
-    """The stripes of all stretches on show."""
+    """The stripes of all intervals on show."""
     low, high = canvas.scene.extent
     found: list[Bar] = []
     ends: dict[tuple[int, bool], list[float]] = {}  # by line and side, where the stripes in each place end
-    for own in canvas.scene.stretches:
+    for own in canvas.scene.intervals:
         lane: float = own.lane
         start, end = max(own.start, low), min(high if own.end is None else own.end, high)
         if own.beside is not None:
@@ -86,7 +86,7 @@ def stops(canvas: Canvas) -> None:
     """The stripes, and beside them how long each lasts."""
     for rank, snapshot in _snapshots(canvas):
         for kind, (sign, look) in LOOKS.items():
-            own = [bar for bar in bars(canvas) if (bar.stretch.snapshot, bar.stretch.kind) == (snapshot, kind)]
+            own = [bar for bar in bars(canvas) if (bar.interval.snapshot, bar.interval.kind) == (snapshot, kind)]
             colour = GAP if kind in (CRASH, LEAVE) else _colour(rank, snapshot)
             _draw(canvas, own, sign, look, colour, canvas.of(snapshot))
 
@@ -97,7 +97,7 @@ def _colour(rank: int, snapshot: str | None) -> str:
 
 
 def _snapshots(canvas: Canvas) -> Iterator[tuple[int, str | None]]:
-    for name in dict.fromkeys(own.snapshot for own in canvas.scene.stretches):
+    for name in dict.fromkeys(own.snapshot for own in canvas.scene.intervals):
         yield canvas.scene.rank_of(name), name
 
 
@@ -105,12 +105,12 @@ def _draw(canvas: Canvas, own: Sequence[Bar], sign: str, look: Look, colour: str
     """Those that last grow; those that have ended are as long as they are."""
     width = look.width * max(canvas.scale, 0.5)
     line = {"color": f"{colour}/{look.opacity:g}", "width": width, "dash": look.stripes}
-    growing: list[Span] = [(bar.stretch.step, bar.stretch.until) for bar in own]
+    growing: list[Span] = [(bar.interval.step, bar.interval.until) for bar in own]
     ways = [[bar.start[1], bar.end[1], 0.0] for bar in own]
     canvas.add([bar.points for bar in own], growing, sign, mode="lines", line=line, meta={**meta, "grow": ways})
-    ended = [bar for bar in own if bar.stretch.until is not None]
-    texts = [text for bar in ended for text in (plain(bar.stretch.text), plain(bar.stretch.text), None)]
-    there: list[Span] = [(bar.stretch.until or 0, None) for bar in ended]
+    ended = [bar for bar in own if bar.interval.until is not None]
+    texts = [text for bar in ended for text in (plain(bar.interval.text), plain(bar.interval.text), None)]
+    there: list[Span] = [(bar.interval.until or 0, None) for bar in ended]
     hover: dict[str, Any] = {"text": texts, "hoverinfo": "text"}
     canvas.add([bar.points for bar in ended], there, sign, mode="lines", line=line, meta=meta, **hover)
 
@@ -122,20 +122,20 @@ def avoid_stops(canvas: Canvas, labels: Labels) -> None:
 
 
 def durations(canvas: Canvas, labels: Labels) -> None:
-    """How long each stretch has lasted, once it has ended."""
-    ended = [bar for bar in bars(canvas) if bar.stretch.until is not None and bar.stretch.told]
+    """How long each interval has lasted, once it has ended."""
+    ended = [bar for bar in bars(canvas) if bar.interval.until is not None and bar.interval.told]
     for lane in range(len(canvas.scene.lanes)):
         labels.avoid_line([(lane, edge) for edge in canvas.scene.extent], ON_A_LINE)
     size = canvas.letters(LETTERS)
     for rank, snapshot in _snapshots(canvas) if len(ended) <= MOST_TOLD else ():
-        own = [bar for bar in ended if bar.stretch.snapshot == snapshot]
-        placed = [(bar, labels.place(bar.stretch.told, size, _spots(canvas, bar), [], is_spare=True)) for bar in own]
+        own = [bar for bar in ended if bar.interval.snapshot == snapshot]
+        placed = [(bar, labels.place(bar.interval.told, size, _spots(canvas, bar), [], is_spare=True)) for bar in own]
         seen = [(bar, spot) for bar, spot in placed if spot is not None]
         font = {"color": _colour(rank, snapshot), "size": size}
-        hover = [plain(bar.stretch.text) for bar, _ in seen]
+        hover = [plain(bar.interval.text) for bar, _ in seen]
         canvas.add(
-            [[spot.at] for _, spot in seen], [(bar.stretch.until or 0, None) for bar, _ in seen], "label", mode="text",
-            text=[plain(bar.stretch.told) for bar, _ in seen], textposition=[spot.side for _, spot in seen],
+            [[spot.at] for _, spot in seen], [(bar.interval.until or 0, None) for bar, _ in seen], "label", mode="text",
+            text=[plain(bar.interval.told) for bar, _ in seen], textposition=[spot.side for _, spot in seen],
             textfont=font, hovertext=hover, hoverinfo="text", cliponaxis=not canvas.scene.is_whole,
             meta=canvas.of(snapshot),
         )  # fmt: skip
@@ -144,10 +144,10 @@ def durations(canvas: Canvas, labels: Labels) -> None:
 def _spots(canvas: Canvas, bar: Bar) -> list[Spot]:
     """Spots along the stripes, on the side away from their line first."""
     outer, inner = ("left", "right") if canvas.down else ("top", "bottom")
-    if bar.stretch.beside is not None and bar.stretch.beside > bar.stretch.lane:
+    if bar.interval.beside is not None and bar.interval.beside > bar.interval.lane:
         outer, inner = inner, outer
     lanes = canvas.scene.layout.places[-1] + 2 * canvas.room.beyond
-    _, look = LOOKS[bar.stretch.kind]
+    _, look = LOOKS[bar.interval.kind]
     off = look.width / 2 * lanes / (canvas.room.width if canvas.down else canvas.room.height)  # in lanes
     spots = []
     for side in (outer, inner):

@@ -141,7 +141,7 @@ def _has_markers(scene: Scene) -> bool:
 
 def _stands_still(kind: str) -> Callable[[Scene], bool]:
     """Whether anything stands still in this way."""
-    return lambda scene: any(own.kind == kind for own in scene.whole_run.stretches)
+    return lambda scene: any(own.kind == kind for own in scene.whole_run.intervals)
 
 
 def _has(kind: str) -> Callable[[Scene], bool]:

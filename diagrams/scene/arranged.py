@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from diagrams.scene.composition import Scene
-from diagrams.scene.elements import ACROSS, Arrow, Dot, Ghost, Recording, Stretch
+from diagrams.scene.elements import ACROSS, Arrow, Dot, Ghost, Interval, Recording
 from sim.core.model import INTERNAL
 
 Point = TypeVar("Point")  # of a cut: a position, or None
@@ -81,18 +81,18 @@ class Arranged(Scene):
         return tuple(drawn for arrow in self.whole.failed_tries if (drawn := self._arrow(arrow)))
 
     @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
+    def intervals(self) -> tuple[Interval, ...]:
         """Those of the processes on show; a channel of a hidden process lies on the side of that."""
         return tuple(
             replace(own, lane=self.number[own.lane], beside=None if own.beside is None else self._side(own))
-            for own in self.whole.stretches
+            for own in self.whole.intervals
             if own.lane in self.number
         )
 
-    def _side(self, stretch: Stretch) -> int:
+    def _side(self, interval: Interval) -> int:
         """The lane of the other end of a channel, or a neighbour on its side."""
-        other = stretch.beside or 0
-        return self.number.get(other, self.beside(self.number[stretch.lane], other))
+        other = interval.beside or 0
+        return self.number.get(other, self.beside(self.number[interval.lane], other))
 
     def why_not_received(self, arrow: Arrow) -> str:
         """As if nothing were hidden."""

@@ -5,20 +5,28 @@ An event of a log with several partners is several events of the scene, its part
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from diagrams.scene.foreign_log import ForeignLog
 from diagrams.scene.log_predicates import LogPredicates
 from sim.run.cut_states import states_at_cuts
-from sim.run.execution import Execution
+from sim.run.execution import Execution, once
 from sim.run.predicates import Predicates
 from sim.theory.cut_names import CutNames
+from sim.theory.lattice import TooManyCuts, consistent_cuts, frontiers
 from sim.theory.positions import Cut, Order
 
+READABLE = 10**12
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+MOST_COMPARED = 20_000  # to count the consistent cuts, whenever a run is drawn: at most about 20 ms
+MOST_CLOCKS = 20_000  # positions times lines, for the same reason
 
-class WholeEvents:
+
+class CutSpace:
     """The positions of a run, and its cuts."""
 
     def __init__(self, execution: Execution, log: ForeignLog | None) -> None:
@@ -56,3 +64,38 @@ class WholeEvents:
         """What may be asked at a cut."""
         states = states_at_cuts(self.execution)
         return Predicates(states) if self.log is None else LogPredicates(replace(states, order=self.order), self.log)
+
+
+class Counts(NamedTuple):
+    """The numbers of cuts and of consistent ones: there are more of these unless `is_all`. None: nobody counts them."""
+
+    cuts: int
+    consistent: int | None
+    is_all: bool
+
+
+@once
+def counts(space: CutSpace) -> Counts:
+    """The number of cuts, and of the consistent ones as far as they are counted."""
+    order = space.order
+    cuts = frontiers(order)
+    if sum(map(len, order.lines)) * len(order.lines) > MOST_CLOCKS:
+        return Counts(cuts, None, False)
+    try:
+        return Counts(cuts, consistent_cuts(order, MOST_COMPARED), True)
+    except TooManyCuts as problem:
+        return Counts(cuts, problem.known or None, False)
+
+
+def cut_counts(space: CutSpace) -> dict[str, Any]:
+    """The counts for the browser, as texts."""
+    cuts, consistent, is_all = counts(space)
+    told = None if consistent is None else f"{consistent:,}"
+    return {"frontiers": in_words(cuts), "consistent": told, "is_all": is_all}
+
+
+def in_words(number: int) -> str:
+    """A whole number with commas; one that nobody can read as its power of ten."""
+    if number < READABLE:
+        return f"{number:,}"
+    return "about 10" + str(round(math.log10(number))).translate(SUPERSCRIPTS)

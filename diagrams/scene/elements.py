@@ -86,7 +86,7 @@ class Ghost:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Interval:
     """A time in which a channel is blocked or full, or a process paused, as `kind` says, on the line of `lane`.
 
     A process is paused on its line. A blocked channel lies beside the line of its receiver, a full one beside that of

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from diagrams.export import offered
-from diagrams.scene.composition import Scene, arrows_as_they_are, compose
+from diagrams.scene.composition import Scene, compose
 from diagrams.scene.elements import Ghost
+from diagrams.scene.messages import arrows_as_they_are
 from sim.core.algorithm import ALGORITHMS
 from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError

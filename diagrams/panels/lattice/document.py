@@ -26,5 +26,5 @@ def lattice_payload(scene: Scene, step: int, text: str) -> dict[str, Any]:
 
 def whole_lattice(scene: Scene, step: int, text: str) -> dict[str, Any] | None:
     """The same, for a page that cannot ask for more; None where the lattice is too large to be drawn whole."""
-    is_small = whole_graph(scene.whole_run.whole_events) is not None
+    is_small = whole_graph(scene.whole_run.cut_space) is not None
     return lattice_payload(scene, step, text) if is_small else None

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import networkx as nx
 
 from diagrams.scene.composition import Scene
-from diagrams.scene.cut_counts import Counts, counts
-from diagrams.scene.cut_space import WholeEvents
+from diagrams.scene.cut_space import Counts, CutSpace, counts
 from diagrams.scene.export_options import PREDICATE
 from diagrams.scene.view import View
 from sim.core.deadline import in_time
@@ -66,7 +65,7 @@ class Lattice:
     def __init__(self, scene: Scene, step: int, predicate: str = "") -> None:
         self.scene, self.step = scene, step
         self.execution = scene.execution
-        self.events = scene.whole_run.whole_events
+        self.events = scene.whole_run.cut_space
         self.order = self.events.order
         self.own = own_path(self.events)
         self.marks = [mark for rank, own in enumerate(scene.snapshots) for mark in self._marks(own, rank)]
@@ -151,7 +150,7 @@ def lattice_of(scene: Scene, view: View) -> Lattice:
 
 
 @once
-def own_path(events: WholeEvents) -> list[tuple[int, Cut]]:
+def own_path(events: CutSpace) -> list[tuple[int, Cut]]:
     """The cuts through which a run went, each with the step in which it came there: with the last part of an event."""
     return [*events.order.path]
 
@@ -166,7 +165,7 @@ def graph_of(order: Order, cuts: Iterable[Cut]) -> nx.DiGraph:
 
 
 @once
-def whole_graph(events: WholeEvents) -> nx.DiGraph | None:
+def whole_graph(events: CutSpace) -> nx.DiGraph | None:
     """The lattice of a run; None where it has too many cuts to be drawn."""
     try:
         return graph_of(events.order, theory.lattice(events.order, MOST_DRAWN))
@@ -175,7 +174,7 @@ def whole_graph(events: WholeEvents) -> nx.DiGraph | None:
 
 
 @once
-def _orders(events: WholeEvents) -> int | None:
+def _orders(events: CutSpace) -> int | None:
     """The number of orders in which the events could have happened; None where there are too many cuts for that."""
     try:
         return theory.linearizations(events.order, MOST_ASKED)
@@ -188,7 +187,7 @@ def written(cut: Sequence[int | str]) -> str:
     return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 
 
-def ask(events: WholeEvents, text: str) -> Asked:
+def ask(events: CutSpace, text: str) -> Asked:
     """Whether a predicate possibly and definitely holds, each as far as it can be answered; what is wrong with it."""
     try:
         read = events.predicates.read(text)

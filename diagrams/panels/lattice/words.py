@@ -6,7 +6,7 @@ from typing import Any
 
 from diagrams.panels.lattice.panel import Lattice, Mark
 from diagrams.scene.composition import Scene
-from diagrams.scene.cut_counts import in_words
+from diagrams.scene.cut_space import in_words
 from sim.core.model import COPIED, CRASH, FENCED, JOIN, LEAVE, LOST, RESTART
 from sim.core.notation import SIGNS
 from sim.explain.actions import told_fault
@@ -149,6 +149,6 @@ def cut_in_words(lattice: Lattice, cut: Cut) -> str:
 
 def fault_name(scene: Scene, line: int, number: int) -> str:
     """`the crash of P2`."""
-    order = scene.whole_run.whole_events.order
+    order = scene.whole_run.cut_space.order
     process = (*order.processes[line : line + 1], "")[0]
     return told_fault(scene.execution, order.lines[line][number - 1], process).name

@@ -17,8 +17,9 @@ from diagrams.figure.labels import Labels, Spot
 from diagrams.figure.spacetime import Figure, arranged, dots, layout_of, process_lines
 from diagrams.figure.stops import stops
 from diagrams.figure.texts import bodies, letters, obstacles, off_the_line
-from diagrams.scene.composition import Scene, arrow_of
-from diagrams.scene.elements import ACROSS, Arrow, Dot, Stretch
+from diagrams.scene.composition import Scene
+from diagrams.scene.elements import ACROSS, Arrow, Dot, Interval
+from diagrams.scene.messages import arrow_of
 from diagrams.scene.positions import kept_apart, positions_of_steps
 from sim.core.model import APP, APPLICATION_KINDS
 from sim.run.execution import Flight
@@ -57,11 +58,11 @@ class Asked(Scene):
         )
 
     @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
+    def intervals(self) -> tuple[Interval, ...]:
         """What fails, or stands still whatever snapshots there are: what does so for a snapshot would tell of it."""
         return tuple(
             replace(own, start=self.positions[own.step], end=None if own.until is None else self.positions[own.until])
-            for own in super().stretches
+            for own in super().intervals
             if own.snapshot is None
         )
 

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from diagrams.panels.proof.panel import Proof, Swaps
-from diagrams.scene.composition import Scene, arrow_of, compose
+from diagrams.scene.composition import Scene, compose
 from diagrams.scene.elements import Arrow, Dot
+from diagrams.scene.messages import arrow_of
 from sim.core.model import APP, COPIED, Event
 from sim.run.execution import Flight
 from sim.run.rollbacks import as_survives

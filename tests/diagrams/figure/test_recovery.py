@@ -88,7 +88,7 @@ def test_what_is_fenced_off_comes_to_its_receiver_and_is_not_received(own: Scene
 
 
 def test_a_process_that_is_down_is_up_when_it_is_restored(own: Scene) -> None:
-    (down,) = own.stretches
+    (down,) = own.intervals
     assert (down.lane, down.step, down.until) == (1, 11, 14)
 
 
