@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from diagrams.charts.parts import number
-from diagrams.drawing.diagram import letters_in
+from diagrams.drawing.trace_shapes import letters_in
 from diagrams.scene.positions import MOST_TICKS, round_values
 from diagrams.shapes.lettering import cropped, width_of
 from diagrams.shapes.primitives import Box

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from diagrams.charts.parts import Figure
 from diagrams.charts.picture import chart_picture
-from diagrams.drawing.diagram import Picture, letters_in
+from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import Sheet
+from diagrams.drawing.trace_shapes import letters_in
 from diagrams.export import pdf, png, svg
 from diagrams.scene.export_options import FONT_SIZE, LEGEND, THEME, WIDTH
 from diagrams.scene.view import View

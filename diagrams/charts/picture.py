@@ -13,8 +13,9 @@ from typing import Any
 from diagrams.charts import traces
 from diagrams.charts.axes import LEADING, Ticks, below, beside, explained, span_of
 from diagrams.charts.parts import TYPE, number
-from diagrams.drawing.diagram import Frame, Picture, dash_of, letters_in
+from diagrams.drawing.frame import Frame, Picture
 from diagrams.drawing.sheet import SCREEN, Sheet
+from diagrams.drawing.trace_shapes import dash_of, letters_in
 from diagrams.shapes.lettering import width_of, wrapped
 from diagrams.shapes.marks import marks
 from diagrams.shapes.primitives import Area, Box, Line, Primitive, Text

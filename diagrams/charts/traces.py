@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import stdev
 from typing import Any
 
-from diagrams.drawing.diagram import Frame, Place, shapes
+from diagrams.drawing.frame import Frame
+from diagrams.drawing.trace_shapes import Place, shapes
 from diagrams.shapes.lettering import width_of
 from diagrams.shapes.primitives import Area, Line, Pixel, Primitive, Text
 

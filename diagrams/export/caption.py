@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from diagrams.export.tikz import latex_caption
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import (
     CROP,
@@ -16,6 +15,7 @@ from diagrams.scene.export_options import (
     menu,
 )
 from diagrams.scene.view import View
+from diagrams.still.latex import latex_caption
 from diagrams.still.pictures import caption
 
 TITLE = "Caption, what a picture shows in words"

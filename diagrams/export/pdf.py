@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import vl_convert
 
-from diagrams.drawing.diagram import Picture
+from diagrams.drawing.frame import Picture
 from diagrams.export import svg
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE

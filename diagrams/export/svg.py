@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import quoteattr
 
-from diagrams.drawing.diagram import Picture, sketch
+from diagrams.drawing.diagram import sketch
+from diagrams.drawing.frame import Picture
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE
 from diagrams.scene.view import View

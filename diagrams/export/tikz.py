@@ -3,25 +3,24 @@
 It needs LaTeX's base packages and TikZ with arrows.meta (Debian: texlive-latex-base, texlive-pictures); plain pdflatex
 compiles it. Every point that has a name (panels/nodes.py) is a node of that name, and all that is drawn there refers
 to it: who moves a node moves its arrows. Every look is a style, after which an author's own style for the same sign
-comes, such as cut/message. Characters that TeX's own fonts lack are transliterated, or written as their numbers, such
-as [U+6F22].
+comes, such as cut/message.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from diagrams.drawing.diagram import Picture
+from diagrams.drawing.frame import Picture
 from diagrams.panels.nodes import START, node_name
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import FONT_SIZE, PICTURE, WIDTH, Option
 from diagrams.scene.view import View
 from diagrams.shapes.clipping import clipped
 from diagrams.shapes.primitives import HALF_WIDTH, Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.still.latex import latex_caption, typeset
 from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 
@@ -72,20 +71,6 @@ TAIL = "\\end{document}\n"
 BEGIN = r"\begin{tikzpicture}[x=1bp,y=-1bp,line join=round,node font=\sffamily,cut/picture/.try]"
 END = r"\end{tikzpicture}%"
 
-_SIGNS = {
-    "\\": r"$\backslash$", "{": r"$\{$", "}": r"$\}$", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "{''}", "'": "{'}", "`": "{`}", "-": "{-}",
-    "‘": "{`}", "’": "{'}", "“": "{``}", "”": "{''}", "–": "{--}", "—": "{---}", "…": r"\ldots{}", "\u00a0": "~",
-    "→": r"$\to$", "←": r"$\leftarrow$", "↑": r"$\uparrow$", "†": r"$\dagger$",
-    "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\leq$", "≥": r"$\geq$",
-    "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ø": r"\o{}", "Ø": r"\O{}",
-    "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}",
-}  # fmt: skip
-_ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
-}  # fmt: skip
-
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step (ASCII).
@@ -107,11 +92,6 @@ def export(scene: Scene, view: View) -> bytes:
     size = {"width": _number(picture.width), "height": _number(picture.height)}
     whole = ABOUT % {"title": title, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"
     return (HEAD % size + whole + TAIL if STANDALONE.of(view) else whole).encode("ascii")
-
-
-def latex_caption(text: str) -> str:
-    """A text as the caption of a figure in LaTeX."""
-    return rf"\caption{{{typeset(text)}}}"
 
 
 class _Writer:
@@ -287,23 +267,3 @@ def _at(point: Pixel) -> str:
 def _number(value: float) -> str:
     """A length, to a hundredth."""
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
-
-
-def typeset(text: str) -> str:
-    """`text` as LaTeX (ASCII) that compiles, whatever it is."""
-    return "".join(map(_letter, unicodedata.normalize("NFC", text.replace("->", "→"))))
-
-
-def _letter(letter: str) -> str:
-    if letter in _SIGNS:
-        return _SIGNS[letter]
-    if letter.isascii():
-        return letter
-    base, *marks = list(unicodedata.normalize("NFD", letter))
-    if base.isascii() and base.isalpha() and all(mark in _ACCENTS for mark in marks):
-        written = rf"\{base} " if base in "ij" else base
-        for mark in marks:
-            written = rf"\{_ACCENTS[mark]}{{{written}}}"
-        return written
-    alike = unicodedata.normalize("NFKD", letter)
-    return "".join(map(_letter, alike)) if alike.isascii() else f"[U+{ord(letter):04X}]"

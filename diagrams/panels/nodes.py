@@ -11,7 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
-from diagrams.drawing.diagram import Drawing, Frame
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.frame import Frame
 from diagrams.figure.spacetime import arranged
 from diagrams.panels.lattice.layout import places
 from diagrams.panels.lattice.panel import Lattice

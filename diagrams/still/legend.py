@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.drawing.diagram import Picture, dash_of
+from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import Sheet
+from diagrams.drawing.trace_shapes import dash_of
 from diagrams.panels.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_in
 from diagrams.scene.composition import Scene
 from diagrams.shapes import theme

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from diagrams.drawing.diagram import MARGIN, Drawing, Picture, still, still_frame
+from diagrams.drawing.diagram import MARGIN, Drawing, still, still_frame
+from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import Sheet
 from diagrams.figure.room import Room
 from diagrams.panels.lattice.figure import figure

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from diagrams.drawing.diagram import LANE, MOST, Drawing, Picture
+from diagrams.drawing.diagram import LANE, MOST, Drawing
+from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import SCREEN_HEIGHT, SCREEN_WIDTH, Sheet
 from diagrams.figure.spacetime import arranged, margins
 from diagrams.panels.nodes import node_name, nodes_of_run

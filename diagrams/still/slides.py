@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagrams.drawing.diagram import Drawing, Picture
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import LETTERS, Sheet
 from diagrams.panels.record.lines import Record
 from diagrams.panels.record.table import board

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from diagrams.drawing.diagram import Picture
+from diagrams.drawing.frame import Picture
 from diagrams.export import exporter
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View

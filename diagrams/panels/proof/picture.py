@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.drawing.diagram import Drawing, Picture
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import Sheet
 from diagrams.figure.room import Room
 from diagrams.figure.spacetime import Figure

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from diagrams.panels.record.meters import Timeline
-from diagrams.panels.record.panel import NOT_YET, record_of
+from diagrams.panels.record.panel import record_of
+from diagrams.panels.record.timelines import NOT_YET
 from diagrams.scene.composition import Scene
 from diagrams.shapes import theme
 from diagrams.shapes.grid import Cell

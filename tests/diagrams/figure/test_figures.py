@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
-from diagrams.drawing.diagram import Picture
+from diagrams.drawing.frame import Picture
 from diagrams.export import read_options
 from diagrams.panels.signs import SIGNS as SIGNS_OF_LEGEND
 from diagrams.scene.export_options import LATTICE, PROOF, SPACE_TIME
