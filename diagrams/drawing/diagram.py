@@ -13,8 +13,9 @@ from typing import Any
 from diagrams.drawing.frame import Frame, Picture, frame_of
 from diagrams.drawing.sheet import SCREEN, Sheet
 from diagrams.drawing.trace_shapes import Place, Trace, letters_in, seen, shapes, texts, within
+from diagrams.figure.layout import NAME_SIZE, TICK_SIZE, Figure, margins
 from diagrams.figure.room import Room
-from diagrams.figure.spacetime import NAME_SIZE, TICK_SIZE, Figure, arranged, figure, margins
+from diagrams.figure.spacetime import arranged, figure
 from diagrams.scene.composition import Scene
 from diagrams.scene.positions import MOST_TICKS, round_times
 from diagrams.shapes import lettering

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from itertools import groupby, pairwise
 
-from diagrams.figure.arrows import shaft
+from diagrams.figure import icons
 from diagrams.figure.canvas import Canvas, Point, Trace, plain, write
 from diagrams.figure.labels import Spot
+from diagrams.figure.shafts import shaft
+from diagrams.figure.sign import Sign, has
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Cut, Span
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import width_of
-from sim.core.model import APP
+from sim.core.model import APP, RESTORE
 
 CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
@@ -249,3 +251,39 @@ def cuts(canvas: Canvas) -> None:
             ((spot, name),) = names(canvas, cut, line)
             text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
             write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=meta)
+
+
+BACK_TO_SIGNS = (
+    Sign(
+        "back-to", "line gone back to",
+        "A double line joins the states to which the processes go back. What came after it is abandoned.",
+        icons.icon(28, icons.level(28, icons.SNAPSHOT, 12), icons.level(28, "@paper", 8)),
+        as_drawn=True, is_in=has(RESTORE),
+        explains=("line gone back to",),
+    ),
+)  # fmt: skip
+
+CUT_SIGNS = (
+    Sign(
+        "cut", "cut",
+        "The bold dashed line is the cut of the snapshot. The tinted side was recorded; the other side is its future.",
+        icons.icon(28, icons.level(28, icons.SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
+        as_drawn=True, is_in=lambda scene: scene.whole_run.words.algorithm.coordinated, explains=("cut",),
+    ),
+    Sign(
+        "recovery-line", "recovery line",
+        "The bold dashed line is the recovery line: the latest consistent cut to go back to after a failure. Where it "
+        "lies beyond all events of a process, that process keeps its present state.",
+        icons.icon(28, icons.level(28, icons.SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
+        as_drawn=True, is_in=lambda scene: not scene.whole_run.words.algorithm.coordinated, explains=("cut",),
+    ),
+)  # fmt: skip
+
+SHOWN_CUT_SIGNS = (
+    Sign(
+        "held-cut", "cut",
+        "The line with handles is the cut that you hold. Its tinted side is inside; dashed, it is not consistent.",
+        icons.icon(28, icons.level(28, "@good", 3.4), icons.disc(14, 5, "@good")),
+        explains=("held cut",),
+    ),
+)  # fmt: skip

@@ -7,9 +7,11 @@ recorded it. They give way to a cut that somebody holds (`meta.unless_cut`).
 
 from __future__ import annotations
 
-from diagrams.figure.arrows import shaft
+from diagrams.figure import icons
 from diagrams.figure.canvas import Canvas, Point, Trace
 from diagrams.figure.cuts import MOST_CROSSES
+from diagrams.figure.shafts import shaft
+from diagrams.figure.sign import Sign
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Arrow, Span
 from sim.run.snapshots import Snapshot
@@ -77,3 +79,22 @@ def _band(scene: Scene, arrow: Arrow) -> list[Point | None]:
     if start and end and arrow.id in scene.execution.history.unsent:
         start = (start[0] + BESIDE * (end[0] - start[0]), start[1] + BESIDE * (end[1] - start[1]))
     return [start, end, gap]
+
+
+HARM_SIGNS = (
+    Sign(
+        "orphan", "speaks against it",
+        "A red band with a cross: this message was sent after the cut, but the snapshot counts it as received or on "
+        "its way.",
+        icons.icon(30, icons.level(30, "@bad/0.6", 8), icons.arrow(icons.MESSAGE), icons.cross(8, "@ink", 2.6)),
+        of_snapshots=True,
+        is_in=has_orphans, explains=("speaks against the cut",),
+    ),
+    Sign(
+        "lost", "lost",
+        "A dashed red band: this message was sent before the cut and came after it, but the snapshot has not recorded "
+        "it.",
+        icons.icon(30, icons.level(30, "@bad/0.6", 8, 5, 4), icons.arrow(icons.MESSAGE)), of_snapshots=True,
+        is_in=has_lost, explains=("lost message",),
+    ),
+)  # fmt: skip

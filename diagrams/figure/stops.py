@@ -6,11 +6,14 @@ beside the line of its sender, which stands still, on the side of its receiver. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from diagrams.figure import icons
 from diagrams.figure.canvas import Canvas, Point, plain
 from diagrams.figure.labels import Labels, Spot
+from diagrams.figure.sign import ALWAYS, Sign
+from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Interval, Span
 from diagrams.shapes import theme
 from sim.core.model import BLOCKED, CRASH, DOWN, FROZEN, FULL, LEAVE, PAUSED, SLOW
@@ -155,3 +158,64 @@ def _spots(canvas: Canvas, bar: Bar) -> list[Spot]:
         name = f"middle {side}" if canvas.down else f"{side} center"
         spots += [Spot((lane, bar.start[1] + (bar.end[1] - bar.start[1]) * share), name) for share in SHARES]
     return spots
+
+
+def stands_still(kind: str) -> Callable[[Scene], bool]:
+    """Whether anything stands still in this way."""
+    return lambda scene: any(own.kind == kind for own in scene.whole_run.intervals)
+
+
+STOP_SIGNS = (
+    Sign(
+        "blocked", "blocked",
+        "Stripes beside the line of a process: it takes nothing from a channel in this time. What is sent on it waits.",
+        icons.icon(28, icons.level(28, f"{icons.SNAPSHOT}/0.8", 7, 2, 2)), of_snapshots=True, as_drawn=True,
+        is_in=stands_still(BLOCKED), explains=(CHANNEL,),
+    ),
+    Sign(
+        "paused", "stands still",
+        "Stripes on the line of a process: it stands still in this time, and only takes in what comes.",
+        icons.icon(28, icons.level(28, "@line", 2), icons.level(28, f"{icons.SNAPSHOT}/0.4", 13, 2, 2)),
+        of_snapshots=True,
+        is_in=stands_still(PAUSED), explains=(PROCESS,),
+    ),
+    Sign(
+        "full", "full",
+        "Long stripes beside the line of a process: a channel to that side is full. The process stands still until a "
+        "message is taken from it.",
+        icons.icon(28, icons.level(28, "@ink/0.8", 7, 6, 3)), as_drawn=True, drawn=ALWAYS,
+        is_in=stands_still(FULL), explains=(FILLED,),
+    ),
+    Sign(
+        "down", "down",
+        "The line of a process is broken while the process is down: it does nothing, and what comes to it is lost.",
+        icons.icon(28, icons.level(28, "@line", 2), icons.level(28, "@paper", 5, 7, 5)), drawn=ALWAYS,
+        is_in=stands_still(CRASH), explains=(CRASHED,),
+    ),
+    Sign(
+        "frozen", "frozen",
+        "Long blocks on the line of a process: it is frozen in this time. It does nothing and takes nothing in, and "
+        "loses nothing. What comes to it waits.",
+        icons.icon(28, icons.level(28, "@line", 2), icons.level(28, "@ink/0.3", 13, 7, 3)), drawn=ALWAYS,
+        is_in=stands_still(FROZEN), explains=(ICED,),
+    ),
+    Sign(
+        "absent", "not there",
+        "Hardly any line: the process is not part of the system yet, or no longer. What comes to it is lost.",
+        icons.icon(28, icons.level(28, "@line", 2), icons.level(28, "@paper", 5, 16, 3)), drawn=ALWAYS,
+        is_in=stands_still(LEAVE), explains=(ABSENT,),
+    ),
+    Sign(
+        "slow", "slow",
+        "Fine strokes across the line of a process: it is slow in this time. Its messages and its turns take longer.",
+        icons.icon(28, icons.level(28, "@line", 2), icons.level(28, "@ink/0.35", 9, 1, 5)), drawn=ALWAYS,
+        is_in=stands_still(SLOW), explains=(SLOWED,),
+    ),
+    Sign(
+        "severed", "severed",
+        "Dots beside the line of a process: the channel to that side is severed. What is sent on it waits until it is "
+        "mended.",
+        icons.icon(28, icons.level(28, "@ink/0.9", 4, 2, 6)), as_drawn=True, drawn=ALWAYS,
+        is_in=stands_still(DOWN), explains=(SEVERED,),
+    ),
+)  # fmt: skip

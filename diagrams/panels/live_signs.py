@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from diagrams.panels.signs import ALWAYS, CROSS, MESSAGE, RUN, Sign, as_told, icon, level, ring, signs_in
+from diagrams.figure.icons import CROSS, MESSAGE, icon, level, ring
+from diagrams.figure.sign import ALWAYS, RUN, Sign, as_told
+from diagrams.panels.signs import signs_in
 from diagrams.scene.composition import Scene
 
 _OF_SERVICES = frozenset({"complete", "expired", "failed", "valid", "recovery"})

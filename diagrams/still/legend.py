@@ -12,7 +12,9 @@ from dataclasses import replace
 from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import Sheet
 from diagrams.drawing.trace_shapes import dash_of
-from diagrams.panels.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_in
+from diagrams.figure.icons import HIGH, arrow, disc, icon, level
+from diagrams.figure.sign import ALWAYS, PROOF, RUN, Sign
+from diagrams.panels.signs import signs_in
 from diagrams.scene.composition import Scene
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import cropped, width_of

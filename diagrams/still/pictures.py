@@ -14,13 +14,13 @@ from diagrams.drawing.diagram import MARGIN, Drawing, still, still_frame
 from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import Sheet
 from diagrams.figure.room import Room
+from diagrams.figure.sign import RUN
 from diagrams.panels.lattice.figure import figure
 from diagrams.panels.lattice.panel import lattice_of
 from diagrams.panels.nodes import nodes_of_lattice, nodes_of_run
 from diagrams.panels.proof.panel import proof_of
 from diagrams.panels.proof.picture import proof_picture, read_swaps, row_after
 from diagrams.panels.proof.rearranged import scene_of
-from diagrams.panels.signs import RUN
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import CUT, DRAWING, FIGURES, LATTICE, PROOF, PROOF_SNAPSHOT, SPACE_TIME, SWAPS
 from diagrams.scene.frontiers import frontier_in

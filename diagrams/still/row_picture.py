@@ -14,7 +14,8 @@ from itertools import accumulate
 from diagrams.drawing.diagram import LANE, MOST, Drawing
 from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import SCREEN_HEIGHT, SCREEN_WIDTH, Sheet
-from diagrams.figure.spacetime import arranged, margins
+from diagrams.figure.layout import margins
+from diagrams.figure.spacetime import arranged
 from diagrams.panels.nodes import node_name, nodes_of_run
 from diagrams.scene.composition import Scene
 from diagrams.scene.row import Row

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from cluster.replay.following import Follower
 from cluster.replay.segment import Stretch, stretch
-from diagrams.figure.spacetime import NAME_SIZE, figure
+from diagrams.figure.layout import NAME_SIZE
+from diagrams.figure.spacetime import figure
 from diagrams.panels.live_signs import live_signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose

@@ -11,12 +11,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from diagrams.figure.arrows import SHORT, arrows
+from diagrams.figure.arrows import arrows, fences
+from diagrams.figure.bodies import bodies
 from diagrams.figure.canvas import Canvas, Point, Trace, plain, write
+from diagrams.figure.events import dots
 from diagrams.figure.labels import Labels, Spot
-from diagrams.figure.spacetime import Figure, arranged, dots, layout_of, process_lines
+from diagrams.figure.layout import Figure, layout_of
+from diagrams.figure.names import letters, off_the_line
+from diagrams.figure.shafts import SHORT
+from diagrams.figure.spacetime import arranged, process_lines
 from diagrams.figure.stops import stops
-from diagrams.figure.texts import bodies, letters, obstacles, off_the_line
+from diagrams.figure.texts import obstacles
+from diagrams.figure.undelivered import undelivered
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import ACROSS, Arrow, Dot, Interval
 from diagrams.scene.messages import arrow_of
@@ -122,7 +128,7 @@ def question(scene: Scene, orientation: str) -> Figure:
     """
     canvas = Canvas(arranged(Asked(scene)), orientation)
     labels = obstacles(canvas)
-    for part in (process_lines, stops, arrows, dots):
+    for part in (process_lines, stops, arrows, undelivered, fences, dots):
         part(canvas)
     letters(canvas, labels)
     for snapshot in scene.snapshots:

@@ -13,26 +13,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from diagrams.figure.arrows import add_arrows, shaft
-from diagrams.figure.canvas import Canvas, Point, plain, write
-from diagrams.figure.labels import Labels, Spot
-from diagrams.figure.room import SCREEN, Room
-from diagrams.figure.spacetime import Figure, arranged, layout_of, process_lines
-from diagrams.figure.texts import (
+from diagrams.figure.bodies import (
     BODY_SIZE,
     FEW,
-    LETTER_SIZE,
     LONGEST,
     LONGEST_OF_FEW,
     MOST_BODIES,
-    MOST_NAMED,
     along_arrow,
     cropped_name,
-    obstacles,
-    off_the_line,
-    spots_beside,
     with_a_body,
 )
+from diagrams.figure.canvas import Canvas, Point, plain, write
+from diagrams.figure.labels import Labels, Spot
+from diagrams.figure.layout import Figure, layout_of
+from diagrams.figure.names import LETTER_SIZE, MOST_NAMED, off_the_line, spots_beside
+from diagrams.figure.room import SCREEN, Room
+from diagrams.figure.shafts import add_arrows, shaft
+from diagrams.figure.spacetime import arranged, process_lines
+from diagrams.figure.texts import obstacles
 from diagrams.figure.tips import Obstacle, Tips
 from diagrams.panels.proof.panel import Proof, Swaps
 from diagrams.panels.proof.rearranged import Rearranged, Sign

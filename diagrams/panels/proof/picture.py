@@ -9,8 +9,8 @@ from dataclasses import replace
 from diagrams.drawing.diagram import Drawing
 from diagrams.drawing.frame import Picture
 from diagrams.drawing.sheet import Sheet
+from diagrams.figure.layout import Figure
 from diagrams.figure.room import Room
-from diagrams.figure.spacetime import Figure
 from diagrams.panels.nodes import nodes_of_run
 from diagrams.panels.proof.figure import figure
 from diagrams.panels.proof.panel import STRAIGHT, Proof, Swaps

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from diagrams.browser.payload import payload
-from diagrams.figure.arrows import shaft
+from diagrams.figure.shafts import shaft
 from diagrams.panels.record.meters import meters_of
 from diagrams.panels.signs import signs
 from diagrams.scene.arranged import Arranged
