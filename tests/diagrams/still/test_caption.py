@@ -15,8 +15,8 @@ from diagrams.scene.composition import compose
 from diagrams.scene.view import View
 from diagrams.shapes.clipping import clipped
 from diagrams.shapes.primitives import Box, Line
-from diagrams.still.caption import first_sentence
 from diagrams.still.pictures import caption, drawn
+from diagrams.still.story import first_sentence
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
