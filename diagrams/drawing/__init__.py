@@ -1,1 +1,1 @@
-"""A figure drawn for a sheet of a given size, as lines, arrows, areas, discs and texts."""
+"""Figures as still drawings: lines, arrows, areas, discs and texts on a sheet."""

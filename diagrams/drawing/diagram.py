@@ -25,9 +25,9 @@ SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
 LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST; on a page as many as there are
 MOST = 8_000
 MARGIN = 24  # pixels round a figure without names and times, on a screen
-LANE_ON_PAPER, LEAST_LANE_ON_PAPER = 78.0, 7.0  # pixels between lines across the page: with texts, without
+LANE_ON_PAPER, LEAST_LANE_ON_PAPER = 78.0, 7.0  # pixels between lines across the page: with texts, and without
 SIGN_ON_PAPER = 46.0  # pixels on a line down the page for each sign of it
-TALLER = 1.0, 1.25, 1.5  # than the lowest: heights that are tried where texts have no room
+TALLER = 1.0, 1.25, 1.5  # than the lowest: heights to try if texts have no room
 LOWEST, HIGHEST, MOST_HIGH = 0.5, 1.35, 800.0  # of the width, of the width, pixels: the height on paper
 
 
@@ -38,9 +38,9 @@ class Drawing:
         self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, footroom: float = 0.0,
         make: Callable[[Scene, str, Room], Figure] = figure,
     ) -> None:  # fmt: skip
-        """The size of the sheet, more for many lanes where it is no page; `footroom` pixels at the bottom stay free.
+        """Lay the diagram out in the size of the sheet; `footroom` pixels at the bottom stay free.
 
-        `make` makes the figure in this orientation: the space-time diagram, or another one.
+        A picture that is no page grows with its lanes. `make` makes the figure: the space-time diagram, or another one.
         """
         self.scene, self.sheet = scene, sheet
         self.down = orientation == "down"
@@ -60,7 +60,7 @@ class Drawing:
     def _laid_out(
         self, height: float, margin: Mapping[str, float], footroom: float, make: Callable[[Scene, str, Room], Figure]
     ) -> tuple[tuple[float, float, Box], Figure]:
-        """The width, the height and the plot of a picture that is `height` high, and the figure in it."""
+        """The width, the height and the plot of a picture of this height, and the figure in it."""
         lanes = 0 if self.sheet.is_page else min(LANE * len(self.scene.lanes), MOST)
         width, height = (max(self.sheet.width, lanes), height) if self.down else (self.sheet.width, max(height, lanes))
         box = Box(margin["l"], margin["t"], width - margin["r"], height - margin["b"] - footroom)
@@ -68,7 +68,7 @@ class Drawing:
         return (width, height, box), plot
 
     def _heights(self, scene: Scene, margin: Mapping[str, float]) -> list[float]:
-        """The heights that a picture on paper may have, the lowest first; a taller one has room for more texts.
+        """The heights to try for a picture on paper, the lowest first; a taller one has room for more texts.
 
         The lowest is enough for all lines across the page, or for the signs of the fullest line down it.
         """
@@ -103,12 +103,12 @@ class Drawing:
         return Picture(self.frame.width, self.frame.height, clip, tuple(inside), tuple(around))
 
     def point(self, lane: float, position: float) -> Pixel:
-        """Where a point of the scene lies: of a lane on show, and of the time axis."""
+        """The pixel of a point of the scene: a lane on show, and a position on the time axis."""
         across, along = self.scene.layout.place(lane), round(position, 4)
         return self.frame.pixel(across, along) if self.down else self.frame.pixel(along, across)
 
     def _is_inside(self, point: Place) -> bool:
-        """Whether a point lies in the plot; of a whole run all do."""
+        """Whether a point lies in the plot; all points of a whole run do."""
         if point is None or self.scene.is_whole:
             return point is not None
         (x, y), plot = self.frame.pixel(*point), self.frame.plot
@@ -142,7 +142,7 @@ class Drawing:
             yield within(Text(at, letters, anchor, size, "@faint", sign="time"), self.frame)
 
     def _times(self, axis: Mapping[str, Any], size: float, prefix: str) -> list[float]:
-        """Round times that have room beside each other."""
+        """Return round times that have room beside each other."""
         low, high = sorted(axis["range"])
         for most in range(MOST_TICKS, 1, -1):
             times = round_times(low, high, whole=bool(prefix), most=most)
@@ -154,13 +154,13 @@ class Drawing:
 
 
 def _left_out(plot: Figure) -> int:
-    """How many texts found no room."""
+    """The number of texts without room."""
     left_out: int = plot["layout"].get("meta", {}).get("left_out", 0)
     return left_out
 
 
 def still(figure: Mapping[str, Any], step: int, width: float, height: float, margin: float = MARGIN) -> Picture:
-    """A figure that has neither names nor times along its sides, as it looks at a step: the lattice."""
+    """The picture at a step of a figure without names or times along its sides, such as the lattice."""
     frame = still_frame(figure, width, height, margin)
     parts: list[Primitive] = []
     for trace in figure["data"]:
@@ -172,7 +172,7 @@ def still(figure: Mapping[str, Any], step: int, width: float, height: float, mar
 
 
 def still_frame(figure: Mapping[str, Any], width: float, height: float, margin: float = MARGIN) -> Frame:
-    """Where the points of such a figure lie."""
+    """The frame of such a figure."""
     return frame_of(figure["layout"], width, height, Box(margin, margin, width - margin, height - margin))
 
 
@@ -190,6 +190,6 @@ def sketch(scene: Scene) -> Picture:
 
 
 def _moved(trace: Trace, position: float, is_there: bool) -> Trace:
-    """The line of now at `position`; none before all that is drawn, or at the end, where there is no later moment."""
+    """The trace of the line of now, at `position`; unseen unless `is_there`."""
     axis = trace["meta"]["cursor"]
     return {**trace, axis: [position] * len(trace[axis]), "visible": is_there}

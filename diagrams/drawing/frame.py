@@ -1,4 +1,4 @@
-"""A still picture: primitives around and inside a plot, and the frame that maps the points of a figure to pixels."""
+"""A still picture: primitives inside and around a plot, and the frame that maps the points of a figure to pixels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from diagrams.shapes.primitives import Box, Pixel, Primitive, moved, scaled
 class Picture:
     """A drawing: `inside`, cut off at the box `clip` (None: nowhere), then `around` on it.
 
-    Its lengths are in `unit`: "px", or "pt" (1/72 inch) on paper. `nodes` are the points that have a name
+    Its lengths are in `unit`: "px", or "pt" (1/72 inch) on paper. `nodes` are the points with a name
     (diagrams/panels/nodes.py).
     """
 
@@ -27,7 +27,7 @@ class Picture:
     nodes: Mapping[str, Pixel] = field(default_factory=dict)
 
     def on(self, sheet: Sheet) -> Picture:
-        """The finished picture: on paper in points. Raises InputError where no paper is so large."""
+        """The finished picture: on paper in points. Raises InputError if it is too large for paper."""
         if sheet.unit is None:
             return self
         sheet.check_size(self.width, self.height)
@@ -41,7 +41,7 @@ class Picture:
         return Picture(self.width * by, self.height * by, clip, inside, around, self.unit, nodes)
 
     def moved(self, right: float, down: float) -> Picture:
-        """The picture as a part of a larger one, so far from its top left corner."""
+        """The picture as a part of a larger one, at this distance from its top left corner."""
         inside, around = (tuple(moved(part, right, down) for part in parts) for parts in (self.inside, self.around))
         left, top, *ends = astuple(self.clip) if self.clip else (0.0, 0.0, 0.0, 0.0)
         clip = self.clip and Box(left + right, top + down, ends[0] + right, ends[1] + down)
@@ -64,7 +64,7 @@ class Frame:
     down: bool = True
 
     def pixel(self, x: float, y: float) -> Pixel:
-        """Where a point of the figure lies, in pixels."""
+        """The pixel of a point of the figure."""
         across = (x - self.x_range[0]) / (self.x_range[1] - self.x_range[0])
         up = (y - self.y_range[0]) / (self.y_range[1] - self.y_range[0])
         return self.plot.left + across * self.plot.width, self.plot.top + (1 - up) * self.plot.height

@@ -25,7 +25,7 @@ Place = tuple[float, float] | None  # a point of a figure; None: a gap
 
 
 def seen(trace: Trace, step: int, position: float) -> list[Place]:
-    """The points of a trace at a step that lies at `position` on the time axis; None where nothing is seen.
+    """The points of a trace at a step that lies at `position` on the time axis; None for points that are not seen.
 
     A growing arrow ends where its message is, as in the browser (assets/explore/run/timeline.js, Mask.at).
     """
@@ -54,7 +54,7 @@ def _on_the_way(start: Place, end: Place, share: float) -> Place:
 
 
 def shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
-    """The areas, lines and marks of a trace, with its `points` (None: not seen) and signs enlarged by `scale`."""
+    """Yield the areas, lines and marks of a trace at its `points` (None: not seen), with signs enlarged by `scale`."""
     mode, meta = trace.get("mode", "none"), trace.get("meta", {})
     sign, marker = meta.get("sign", ""), trace.get("marker", {})
     if marker.get("symbol") == "arrow":
@@ -75,7 +75,7 @@ def shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) ->
 
 
 def _arrows(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
-    """The arrows of a trace, each with the room that its tip leaves at its end."""
+    """Yield the arrows of a trace, each with the distance of its tip from its end."""
     look, marker = trace["line"], trace["marker"]
     ways, ends = [], []
     for place in range(0, len(points) - 1, 3):
@@ -97,7 +97,7 @@ def _up_to(start: Pixel, end: Pixel, off: float) -> tuple[Pixel, Pixel]:
 
 
 def _curved(path: Path, bends: Sequence[int], down: bool) -> Path:
-    """The path of a cut as Bezier curves (figure/cuts.py, bends). A straight part has its ends as control points."""
+    """The path of a cut as Bezier curves (figure/cuts.py, bends); a straight part has its ends as control points."""
     ends = [path[place] for place in accumulate(bends, initial=0)]
     points = [ends[0]]
     for (start, end), count in zip(pairwise(ends), bends, strict=True):
@@ -152,7 +152,7 @@ def within(text: Text, frame: Frame) -> Text:
 
 
 def _blanks(text: str, side: str) -> int:
-    """The blanks that keep a text off its point: at its front, or at its end where it lies on the left."""
+    """The number of blanks that keep a text off its point: at its front, or at its end if it lies on the left."""
     return len(text) - len(text.rstrip() if side == "left" else text.lstrip())
 
 

@@ -1,4 +1,4 @@
-"""The arrows of the space-time diagram: messages, markers, what is held, and what a snapshot found on its way."""
+"""The arrows of the space-time diagram: messages, markers, control messages, and the bands of recorded messages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from diagrams.shapes import theme
 from sim.core.algorithm import BY_MARKER
 from sim.core.model import APP, CONTROL, FENCED, MARKER, PUT_BACK, RESTORE
 
-AHEAD = {"color": "@line", "width": 1.2}  # the way that a message has yet to go
+AHEAD = {"color": "@line", "width": 1.2}  # the way still ahead of a message
 
 
 def _ahead(canvas: Canvas, arrows: Sequence[Arrow], tips: Tips, meta: Trace | None = None) -> None:
-    """The thin arrows of messages until they are received, or taken back. What is put back nobody sees before that."""
+    """The thin arrows of messages until they are received or taken back, or from the step of their putting back on."""
     off = [tips.off(shaft(canvas.scene, arrow), arrow, 0) for arrow in arrows]
     show = [(0 if arrow.kind == APP and not arrow.is_again else arrow.sent, flying_until(arrow)) for arrow in arrows]
     add_arrows(canvas, arrows, show, AHEAD, head=9, meta=meta, sign="ahead", off=off)
@@ -30,7 +30,7 @@ def _there(
     canvas: Canvas, arrows: Sequence[Arrow], tips: Tips, line: Trace, head: float, sign: str, is_open: bool = False,
     meta: Trace | None = None,
 ) -> None:  # fmt: skip
-    """The arrows of messages that have been received. A head gives way to a ring that is drawn there later."""
+    """The arrows of messages that have been received. A head gives way to a ring that is drawn later at its tip."""
     staged = [(arrow, *stage) for arrow in arrows for stage in tips.stages(shaft(canvas.scene, arrow), arrow)]
     seen = [
         (arrow, start, arrow.gone if until is None or (arrow.gone or until) < until else until, off)
@@ -46,7 +46,7 @@ def _there(
 
 
 def arrows(canvas: Canvas) -> None:
-    """The arrows of all messages; one look for what lies at their ends serves them all."""
+    """The arrows of all messages that arrive; the obstacles at their ends are found once."""
     tips = Tips(canvas, obstacles_of(canvas))
     _gone(canvas, tips)
     for part in (_control, _messages, _markers):
@@ -54,12 +54,12 @@ def arrows(canvas: Canvas) -> None:
 
 
 def flying_until(arrow: Arrow) -> int | None:
-    """The step until which a message is on its way as one that counts: it arrives then, or a recovery takes it back."""
+    """The step at which a message in transit arrives, or a recovery takes it back."""
     return arrow.received if arrow.gone is None else min(arrow.gone, arrow.received or arrow.gone)
 
 
 def _gone(canvas: Canvas, tips: Tips) -> None:
-    """Messages that a recovery has taken back: faded, also where they are still on their way."""
+    """The messages that a recovery has taken back, faded, also while they are in transit."""
     look = {"color": "@line", "width": 1.3 * max(canvas.scale, 0.5), "dash": theme.GONE_DASH}
     gone = [arrow for arrow in _that_come(canvas) if arrow.gone is not None]
     for snapshot, own in grouped(gone, lambda arrow: arrow.snapshot).items():
@@ -69,7 +69,7 @@ def _gone(canvas: Canvas, tips: Tips) -> None:
 
 
 def fences(canvas: Canvas) -> None:
-    """Where what is left of a life that is over is fenced off."""
+    """The fences at the ends of messages of an earlier epoch."""
     outline = {"color": "@ink", "width": 2.2 * max(canvas.scale, 0.6)}
     sign = {"symbol": theme.FENCE, "size": 15 * max(canvas.scale, 0.6), "color": "@ink", "line": outline}
     fenced = [arrow for arrow in _that_come(canvas) if arrow.is_fenced and arrow.stub != "target"]
@@ -98,7 +98,7 @@ def _messages(canvas: Canvas, tips: Tips) -> None:
 
 
 def _put_back(canvas: Canvas, own: Sequence[Arrow], colour: str) -> None:
-    """Where a message begins that a recovery puts back: a square on the line of the process that once sent it."""
+    """The squares at which messages begin that a recovery puts back, on the line of the process that sent them."""
     size = 11 * max(canvas.scale, 0.5)
     sign = {"symbol": "square", "size": size, "color": "@paper", "line": {"width": 2, "color": colour}}
     shown = [arrow for arrow in own if not arrow.stub]
@@ -109,12 +109,12 @@ def _put_back(canvas: Canvas, own: Sequence[Arrow], colour: str) -> None:
 
 
 def _that_come(canvas: Canvas) -> list[Arrow]:
-    """The arrows of all messages that come to their receivers."""
+    """The arrows of all messages that arrive."""
     return [arrow for arrow in canvas.scene.all_arrows if arrow.received is not None]
 
 
 def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
-    """The arrows of one kind of message that come to their receivers."""
+    """The arrows of one kind of message that arrive."""
     return [arrow for arrow in _that_come(canvas) if arrow.kind == kind]
 
 
@@ -148,9 +148,9 @@ def _markers(canvas: Canvas, tips: Tips) -> None:
 
 
 def halos(canvas: Canvas) -> None:
-    """What a snapshot found in a channel: a broad highlight under the arrow, with the channel's name.
+    """The bands of recorded messages: a broad highlight under the arrow.
 
-    It gives way (`meta.unless_cut`) to a cut that somebody holds, and to what that finds.
+    They give way (`meta.unless_cut`) to a cut that the user holds, and to its bands.
     """
     if canvas.scene.shown_cut:
         return
@@ -166,12 +166,12 @@ def _colour(arrow: Arrow) -> str:
 
 
 def look_of(arrow: Arrow) -> tuple[str, str | None]:
-    """What arrows of one trace share: their colour and their snapshot."""
+    """The colour and the snapshot of an arrow, which arrows of one trace share."""
     return _colour(arrow), arrow.snapshot
 
 
 def _has_markers(scene: Scene) -> bool:
-    """Whether the algorithm uses markers, or the run has some anyway."""
+    """Whether the algorithm uses markers, or the run has some in any case."""
     closes_by = scene.whole_run.words.algorithm.closes_by
     return closes_by == BY_MARKER or any(flight.is_marker for flight in scene.execution.flights)
 
@@ -184,39 +184,39 @@ def _has_control(scene: Scene) -> bool:
 MESSAGE_SIGNS = (
     Sign(
         "message", "message",
-        "A solid arrow is a message: bold while it is on its way, and thin and grey where it is still to go.",
+        "A solid arrow is a message: bold in transit, thin and grey on the way still ahead.",
         icons.icon(30, icons.arrow(icons.MESSAGE)),
         drawn=ALWAYS, is_in=lambda scene: not scene.whole_run.words.algorithm.stamps,
         explains=("message", "message on its way"),
     ),
     Sign(
         "message-asked", "message",
-        "A solid arrow is a message. Whether its sender had recorded is for you to find.",
+        "A solid arrow is a message. Work out whether its sender had recorded.",
         icons.icon(30, icons.arrow(icons.MESSAGE)),
         drawn=ASKED, is_in=lambda scene: bool(scene.whole_run.words.algorithm.stamps),
     ),
     Sign(
         "marker", "{marker}",
-        "A dashed arrow is a {marker}, in the colour of the process that sent it; it tells the receiver to record.",
+        "A dashed arrow is a {marker} in the colour of its sender. It tells the receiver to record.",
         icons.icon(30, icons.arrow(icons.MARKER, 2.4, 6, 3)), of_snapshots=True, drawn=ALWAYS, is_in=_has_markers,
         as_drawn=True, explains=("marker", "marker on its way"),
     ),
     Sign(
-        "marker-comes", "{marker} comes",
-        "A short dashed arrow is a {marker} that comes here. Where it was sent is for you to find.",
+        "marker-comes", "{marker} arrival",
+        "A short dashed arrow: a {marker} arrives here. Work out where it was sent.",
         icons.icon(16, icons.arrow(icons.MARKER, 2.4, 4, 2, width=15)), of_snapshots=True,
         drawn=ASKED, is_in=_has_markers,
     ),
     Sign(
         "control", "{control}",
-        "A fine dotted arrow is a {control}: a process tells another something outside the channels. No cut holds it.",
+        "A fine dotted arrow is a {control}. It goes outside the channels, so no cut holds it.",
         icons.icon(30, icons.arrow(icons.CONTROL_MESSAGE, 1.4, 2, 3)),
         of_snapshots=True, drawn=ALWAYS, is_in=_has_control,
         explains=("control message", "control message on its way"),
     ),
     Sign(
-        "control-comes", "{control} comes",
-        "A short dotted arrow is a {control} that comes here. Where it was sent is for you to find.",
+        "control-comes", "{control} arrival",
+        "A short dotted arrow: a {control} arrives here. Work out where it was sent.",
         icons.icon(16, icons.arrow(icons.CONTROL_MESSAGE, 1.4, 2, 3, width=15)),
         of_snapshots=True, drawn=ASKED, is_in=_has_control,
     ),
@@ -232,23 +232,22 @@ BAND_SIGNS = (
 
 TAKEN_BACK_SIGNS = (
     Sign(
-        "abandoned", "abandoned",
-        "What is faded has happened, and a recovery has taken it back: no cut holds it any more.",
+        "abandoned", "abandoned part",
+        "Faded: a recovery has taken this event or message back. No cut holds it any more.",
         icons.icon(34, icons.disc(5, 3, "@line"), icons.arrow("@line", 1.3, 6, 3, width=33)), is_in=has(RESTORE),
         explains=("abandoned event", "abandoned message", "abandoned recording"),
     ),
     Sign(
-        "put-back", "put back",
-        "An arrow that begins at a square: a recovery puts this message back into its channel, as the snapshot has "
-        "recorded it.",
+        "put-back", "message put back",
+        "An arrow that begins at a square: a recovery puts a recorded message back into its channel.",
         icons.icon(
             34, icons.arrow(icons.MESSAGE, width=33), replace(icons.square(5, 4, "@paper"), outline="@ink", width=1.5)
         ),
         is_in=has(PUT_BACK), explains=("message put back", "message put back on its way"),
     ),
     Sign(
-        "fenced", "fenced off",
-        "A fence at the end of an arrow: the message is of a life that is over, and changes nothing.",
+        "fenced", "fenced message",
+        "A fence at the end of an arrow: the message belongs to an earlier epoch, and the receiver ignores it.",
         icons.fence(), is_in=has(FENCED), explains=("fenced off",),
     ),
 )  # fmt: skip

@@ -26,9 +26,9 @@ MORE_SHARES = (*SHARES, *(share / 100 for share in range(8, 96, 4)))  # on paper
 
 
 def bodies(canvas: Canvas, labels: Labels) -> None:
-    """The bodies of messages that carry more than their name; once a snapshot records a message, also its channel.
+    """Write the bodies of messages that carry more than their name, and the channels of recorded messages.
 
-    The channel gives way (`meta.unless_cut`) to a cut that somebody holds; then the body is there alone (`when_cut`).
+    The channel gives way (`meta.unless_cut`) to a cut that the user holds; the body stays alone then (`when_cut`).
     """
     arrows = [arrow for arrow in canvas.scene.all_arrows if arrow.kind == APP and arrow.end is not None]
     carried = with_a_body(canvas.scene, arrows)
@@ -67,7 +67,7 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
 
 
 def _way(arrow: Arrow) -> tuple[int, int]:
-    """What tells a message apart from the same one, put back."""
+    """The key of a message, which differs from that of the same message, put back."""
     return arrow.id, arrow.sent if arrow.is_again else 0
 
 
@@ -76,7 +76,7 @@ def _spot_at(
 ) -> tuple[Spot | None, str | None, str | None]:
     """A spot for the body and the place of a message, of which one gives way to the other.
 
-    On paper, where neither has room, it is a spot for a shorter place alone.
+    If neither has room on paper, the spot is for a shorter place alone.
     """
     ends = [point for point in shaft(canvas.scene, arrow) if point]
     spots = along_arrow(canvas.scene, arrow, MORE_SHARES if canvas.room.letters else SHARES)
@@ -124,7 +124,7 @@ def cropped_name(name: str, longest: int) -> str:
 
 
 def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
-    """The channel whose recorded state holds a message; with several snapshots also which of them."""
+    """The channel whose recorded state holds a message; with several snapshots also their names."""
     caption = _caption_of(scene, arrow)
     place = f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} ({', '.join(arrow.kept)})"
     return place if "->" in arrow.name or len(arrow.name) > longest else f"{arrow.name} {place}"

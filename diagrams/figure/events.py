@@ -1,4 +1,4 @@
-"""The events of the space-time diagram: dots, bars for long rows of internal events, and rings of what is recorded."""
+"""The events of the space-time diagram: dots, bars for long rows of internal events, and rings of recorded ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from diagrams.shapes import theme
 
 
 def dots(canvas: Canvas) -> None:
-    """Hollow while ahead, filled once it has happened; a long run of internal events is one bar."""
+    """The events: hollow while ahead, filled once they have happened; a long row of internal events is one bar."""
     single = [dot for dot in canvas.scene.dots if dot.count == 1]
     size = (DOT - 1) * max(canvas.scale, 0.4)
     points = [[(dot.lane, dot.position)] for dot in single]
@@ -51,7 +51,7 @@ def _bars(canvas: Canvas, runs: Sequence[Dot], size: float) -> None:
 
 
 def rings(canvas: Canvas) -> None:
-    """Recorded events are ringed, by a symbol and colour of each snapshot."""
+    """The rings of recorded events, in the symbol and colour of each snapshot."""
     for rank, snapshot in enumerate(canvas.scene.snapshots):
         dots = [dot for dot in canvas.scene.dots if snapshot.id in dot.recorded]
         size = ring_size(rank, canvas.scale)
@@ -66,7 +66,7 @@ def rings(canvas: Canvas) -> None:
 EVENT_SIGNS = (
     Sign(
         "event", "event",
-        "A dot is an event of a process: hollow while it is still to come, filled once it has happened.",
+        "A dot is an event of a process: hollow before it happens, filled afterwards.",
         icons.icon(12, icons.disc(6, 5, "@ink")), drawn=ALWAYS,
         explains=("event", "event ahead"),
     ),
@@ -74,8 +74,8 @@ EVENT_SIGNS = (
 
 RING_SIGNS = (
     Sign(
-        "in-process", "in process state",
-        "A ring: this event belongs to the recorded state of its process.",
+        "in-process", "recorded event",
+        "A ring marks an event in the recorded state of its process.",
         icons.icon(18, icons.ring(9, 6.5, icons.SNAPSHOT, 2.4), icons.disc(9, 3, "@ink")), of_snapshots=True,
         as_drawn=True, explains=("recorded event",),
     ),

@@ -34,7 +34,7 @@ class Icon:
     shapes: tuple[Primitive, ...]
 
     def svg(self) -> str:
-        """It as an SVG element for the page, in the page's colours; ink is that of the text beside it."""
+        """The icon as an SVG element for the page, in the page's colours; ink is the colour of the text beside it."""
         parts = "".join(written(shape, _IN_PAGE) for shape in self.shapes)
         return f'<svg viewBox="0 0 {self.width:g} {HIGH:g}" width="{self.width:g}" aria-hidden="true">{parts}</svg>'
 
@@ -83,13 +83,13 @@ def outcome(name: str) -> Icon:
 
 
 def moment(kind: str, token: str) -> Icon:
-    """The sign of what is stored or gone back to, by the kind of its row, as in a diagram whose time runs down."""
+    """The symbol of storage or recovery by the kind of its row, as in a diagram whose time runs down."""
     look = {"symbol": theme.MOMENT_SYMBOLS[kind][0], "size": 13.0, "color": token}
     return icon(18, *marks(look, [(9.0, HIGH / 2)], 1.0))
 
 
 def fence() -> Icon:
-    """Where a message is fenced off."""
+    """A message that is fenced off."""
     look = {"symbol": theme.FENCE, "size": 13.0, "color": "@ink", "line": {"width": 2.0, "color": "@ink"}}
     return icon(32, arrow("@line", 1.3, 6, 3, width=18), *marks(look, [(24.0, HIGH / 2)], 1.0))
 

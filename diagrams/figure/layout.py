@@ -19,11 +19,11 @@ NAME_SIZE, LEAST_NAME_SIZE, TICK_SIZE = 18, 12, 11
 FEW_LANES = 20  # with a name each
 WIDEST_NAME, WIDEST_ON_PAPER = 170, 110  # pixels to the left of a line across the page
 LEAST_LETTERS = 2.6  # on paper: of a name between others, in font sizes
-EVERY = (1, 2, 5, 10, 20, 50, 100)  # on paper one lane of so many has its name
+EVERY = (1, 2, 5, 10, 20, 50, 100)  # on paper one of this many lanes has its name
 
 
 def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
-    """The axes, with the names of the lanes, and all that is the same for every trace."""
+    """The axes, with the names of the lanes, and the settings of the whole figure."""
     low, high = scene.extent
     names, size = _lane_names(scene, down, room)
     rules = _naming(names, down, room)
@@ -49,7 +49,7 @@ def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
         "margin": margins(scene, down, room),
         "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "showlegend": False, "hovermode": "closest",
         "dragmode": "pan", "uirevision": "keep", "font": {"color": "@ink"},
-        "meta": {"names": escaped, "naming": rules},  # the browser names more lanes where fewer are on show
+        "meta": {"names": escaped, "naming": rules},  # the browser names more lanes if fewer are on show
         "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@line", "font": {"color": "@ink", "size": 14}},
     }  # fmt: skip
     if down:
@@ -91,7 +91,7 @@ def _lane_names(scene: Scene, down: bool, room: Room) -> tuple[list[str], float]
 
 
 def _naming(names: Sequence[str], down: bool, room: Room) -> list[tuple[int | None, int]]:
-    """Which lanes are named, (most, every): of up to `most` lanes on show every first, fifth or tenth."""
+    """The rules for naming lanes, (most, every): of up to `most` lanes on show every first, fifth or tenth."""
     if room.letters:
         widest = max((width_of(name, room.letters) + 6 for name in names), default=0)
         needed, gap = (widest, room.width) if down else (room.letters * 1.15, room.height)

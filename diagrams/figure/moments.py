@@ -1,4 +1,4 @@
-"""The symbols on the lines of the space-time diagram: recordings, decisions, and what is stored and gone back to."""
+"""The symbols on the lines of the space-time diagram: recordings, decisions, and moments of storage and recovery."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOMENT_SIGNS = {
 
 
 def recordings(canvas: Canvas) -> None:
-    """Where each process records: a diamond on its line, of a shape for each snapshot."""
+    """The recordings: a diamond on the line of the process, of a shape for each snapshot."""
     for rank, snapshot in enumerate(canvas.scene.snapshots):
         recordings = canvas.scene.recordings.get(snapshot.id, ())
         points = [[(r.lane, r.position)] for r in recordings]
@@ -37,7 +37,7 @@ def recordings(canvas: Canvas) -> None:
 
 
 def decisions(canvas: Canvas) -> None:
-    """Where a coordinator decides how a snapshot ended: a sign on its line, of a shape for each outcome."""
+    """The decisions of a coordinator: a symbol on its line, of a shape for each outcome."""
     outline = {"color": "@paper", "width": 1.5}
     size = DECISION * max(canvas.scale, 0.45)
     looks = dict.fromkeys((own.snapshot, own.outcome) for own in canvas.scene.decisions)
@@ -53,7 +53,7 @@ def decisions(canvas: Canvas) -> None:
 
 
 def moments(canvas: Canvas) -> None:
-    """What is stored and gone back to: a sign of its own for each kind, in the colour of the snapshot."""
+    """The moments of storage and recovery: a symbol for each kind, in the colour of the snapshot."""
     outline = {"color": "@paper", "width": 1.5}
     for kind, snapshot in dict.fromkeys((own.kind, own.snapshot) for own in canvas.scene.moments):
         seen = [own for own in canvas.scene.moments if (own.kind, own.snapshot) == (kind, snapshot)]
@@ -68,13 +68,13 @@ def moments(canvas: Canvas) -> None:
 
 
 def decided(outcome: str) -> Callable[[Scene], bool]:
-    """Whether a coordinator decides so on any snapshot."""
+    """A test whether a coordinator gives a snapshot this outcome."""
     return lambda scene: any(own.outcome == outcome for own in scene.whole_run.decisions)
 
 
 RECORDING_SIGNS = (
     Sign(
-        "records", "records",
+        "records", "recording",
         "A diamond is the moment at which a process records its own state.",
         icons.icon(16, icons.diamond(8, 7, icons.SNAPSHOT)), of_snapshots=True,
         as_drawn=True, explains=("recording",),
@@ -83,21 +83,20 @@ RECORDING_SIGNS = (
 
 DECISION_SIGNS = (
     Sign(
-        "complete", "complete",
-        "A square: the coordinator decides that a snapshot is complete. Everybody keeps what was recorded.",
+        "complete", "complete snapshot",
+        "A square: the coordinator declares a snapshot complete. Every process keeps what it recorded.",
         icons.outcome("complete"), of_snapshots=True, as_drawn=True, is_in=decided("complete"),
         explains=("complete snapshot",),
     ),
     Sign(
-        "expired", "expired",
-        "An hourglass: the coordinator decides that a snapshot has expired, for its time is over. Everybody discards "
-        "what was recorded.",
+        "expired", "expired snapshot",
+        "An hourglass: a snapshot has expired, because its time is up. Every process discards what it recorded.",
         icons.outcome("expired"), of_snapshots=True, as_drawn=True, is_in=decided("expired"),
         explains=("expired snapshot",),
     ),
     Sign(
-        "failed", "failed",
-        "An X: the coordinator decides that a snapshot has failed. Everybody discards what was recorded.",
+        "failed", "failed snapshot",
+        "An X: the coordinator declares a snapshot failed. Every process discards what it recorded.",
         icons.outcome("failed"), of_snapshots=True, as_drawn=True, is_in=decided("failed"),
         explains=("failed snapshot",),
     ),
@@ -105,19 +104,20 @@ DECISION_SIGNS = (
 
 STORED_SIGNS = (
     Sign(
-        "valid", "valid",
-        "A hexagon: the manifest of a snapshot is written. From now on the system can go back to it.",
+        "valid", "valid snapshot",
+        "A hexagon: the storage writes the manifest, the file that makes a snapshot valid. The system can restore "
+        "it now.",
         icons.moment(COMMITTED, icons.SNAPSHOT), of_snapshots=True, rare=True, as_drawn=True, is_in=has(COMMITTED),
         explains=("valid snapshot",),
     ),
     Sign(
-        "recovery", "recovery begins",
-        "A plus: the system is rolled back, and a new life begins.",
+        "recovery", "start of a recovery",
+        "A plus: the system rolls back. A new epoch begins, which lasts until the next recovery.",
         icons.moment(RECOVERY, icons.SNAPSHOT), rare=True, as_drawn=True, is_in=has(RECOVERY), explains=("recovery",),
     ),
     Sign(
-        "restored", "goes back",
-        "A triangle that points back in time: a process is restored. It goes back to its point of the double line.",
+        "restored", "restored process",
+        "A triangle that points back in time: the process is restored to its point on the double line.",
         icons.moment(RESTORE, icons.SNAPSHOT), as_drawn=True, is_in=has(RESTORE), explains=("restored process",),
     ),
 )  # fmt: skip
@@ -125,7 +125,7 @@ STORED_SIGNS = (
 OUTPUT_SIGNS = (
     Sign(
         "output", "output",
-        "A star: a process gives something to the world outside, which no recovery takes back.",
+        "A star: the process sends an output to its environment. No recovery takes it back.",
         icons.moment(OUTPUT, "@ink"), is_in=has(OUTPUT), explains=("output",),
     ),
 )  # fmt: skip

@@ -18,13 +18,13 @@ STOP = 8.0  # pixels: how far the cross of a message that is not received reache
 ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 OUTCOME_SIZE, STOP_SIZE = 14, 15
-FADED = "@ink/0.65"  # of what belongs to an event or a message that a recovery has taken back
+FADED = "@ink/0.65"  # of texts at an event or a message that a recovery has taken back
 
 
 def letters(canvas: Canvas, labels: Labels) -> None:
-    """The names of events, beside their line so that rings and arrows leave them legible, cut to the room there is.
+    """Write the names of events beside their line, off rings and arrows, cropped to the room.
 
-    A name that would hide another one is left out; the hover text of its event has it.
+    A name that would hide another one is left out; it is in the hover text of its event.
     """
     dots = [dot for dot in canvas.scene.dots if dot.named]
     if len(dots) > MOST_NAMED:
@@ -53,7 +53,7 @@ def _off_the_dot(name: str, canvas: Canvas, spot: Spot) -> str:
 
 
 def _rooms(canvas: Canvas, labels: Labels, dots: Sequence[Dot]) -> list[float]:
-    """The room in pixels for the name of each event: to the next line, or to the next name on its own line."""
+    """The pixels for the name of each event: to the next line, or to the next name on its own line."""
     if canvas.down:
         lanes = len(canvas.scene.lanes)
         width = labels.pixels((1, 0))[0] - labels.pixels((0, 0))[0]
@@ -84,9 +84,9 @@ def spots_beside(canvas: Canvas, lane: float, position: float) -> list[Spot]:
 
 
 def outcomes(canvas: Canvas, labels: Labels) -> None:
-    """What was decided, beside each decision; where there is no room, of which snapshot; none on a folded line.
+    """Write the name of each decision and moment of storage beside it; without room, only its snapshot.
 
-    So with what is stored and gone back to.
+    A folded line has no such names.
     """
     size = canvas.letters(OUTCOME_SIZE)
     lanes = canvas.scene.layout.shown
@@ -108,7 +108,7 @@ def outcomes(canvas: Canvas, labels: Labels) -> None:
 
 
 def _avoid_crosses(canvas: Canvas, labels: Labels) -> None:
-    """Keep texts off the messages that are not received, and off what is written there (figure/arrows.py, _held)."""
+    """Keep texts off messages that are not received, and off the words beside them (figure/undelivered.py)."""
     for arrow in canvas.scene.all_arrows:
         end = shaft(canvas.scene, arrow)[1]
         if arrow.received is None and end:
@@ -121,7 +121,7 @@ def _avoid_crosses(canvas: Canvas, labels: Labels) -> None:
 
 
 def _spots_of(canvas: Canvas, own: Decision | Moment) -> list[Spot]:
-    """The spots for what was decided: those of the name of an event, off the sign."""
+    """The spots for the name of a decision: those of the name of an event, off the symbol."""
     spots = spots_beside(canvas, own.lane, own.position)
     if not canvas.down:
         return spots

@@ -1,4 +1,4 @@
-"""The shaft of an arrow: where it begins and ends, and how arrows of one look are added to a canvas."""
+"""The shafts of arrows: their ends, and arrows of one look on a canvas."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from diagrams.scene.composition import Scene
 from diagrams.scene.elements import ACROSS, Arrow, Span
 
 CLEAR_OF_START = 12  # pixels from an event's centre to the head of an arrow that has just begun
-SHORT = 0.26  # lanes: the length of an arrow of which only the arrival is told
-STUB = 0.3  # of the way of a message: what is drawn of it where its other end is hidden
+SHORT = 0.26  # lanes: the length of an arrow of which only the arrival is drawn
+STUB = 0.3  # of the way of a message: the part on show if its other end is hidden
 
 Key = TypeVar("Key", bound=Hashable)
 Thing = TypeVar("Thing")
@@ -45,11 +45,10 @@ def add_arrows(
     canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], line: Trace, head: float = 0.0, grow: bool = False,
     is_open: bool = False, meta: Trace | None = None, sign: str = "", off: Sequence[float] = (),
 ) -> None:  # fmt: skip
-    """Shafts, each with a head of `head` pixels, filled unless `is_open`. One that grows ends where the message is now.
+    """Add shafts, each with a head of `head` pixels, filled unless `is_open`. One that grows ends at its message.
 
-    `off` says how many pixels before its end each has its tip (none: at the end). A growing shaft lies on a thin arrow
-    of full length, which has the hover text. It is never so short that its head would lie behind the event that sends
-    the message.
+    `off` gives the pixels between the end and the tip of each (none: 0). A growing shaft lies on a thin arrow of full
+    length, which has the hover text. It is always long enough to keep its head clear of the sending event.
     """
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
     symbol = {
@@ -71,7 +70,7 @@ def add_arrows(
 
 
 def _least_share(canvas: Canvas, arrow: Arrow, head: float) -> float:
-    """The share of its way that an arrow has at least gone when it is drawn: its head is clear of where it begins."""
+    """The least share of its way at which an arrow is drawn, so that its head is clear of its beginning."""
     start, end = [canvas.pixels(point) for point in shaft(canvas.scene, arrow) if point]
     return round(min(1.0, (head + CLEAR_OF_START) / max(math.dist(start, end), 1.0)), 4)
 

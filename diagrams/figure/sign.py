@@ -17,15 +17,16 @@ RUN, ASKED, PROOF, LATTICE, ALWAYS = "run", "asked", "proof", "lattice", "always
 
 @dataclass(frozen=True)
 class Sign:
-    """A sign of the diagram. In its label and title `{marker}` and `{control}` stand for the algorithm's own words;
-    so do `{recorded}` and `{recorded_title}`, which tell of a message that a snapshot has recorded.
+    """A sign of the diagram.
 
-    `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
-    `of_snapshots` is drawn where a snapshot is taken. `drawn` says when: in the "run", while somebody predicts what a
-    snapshot records ("asked"), on Dijkstra's page ("proof"), in a picture of the "lattice", or "always" in the first
-    two. Of one that is `as_drawn` a still picture shows the look that it has there, with several snapshots that of
-    each one. `is_in` says whether a scene has such a sign. `explains` are the signs of primitives that it stands for
-    (diagrams/shapes/primitives.py).
+    label: its word below the diagram. title: its sentence. In both, `{marker}` and `{control}` stand for the
+        algorithm's own words, as do `{recorded}` and `{recorded_title}` for a message that a snapshot has recorded.
+    icon: its picture. rare: it is in the full list only. of_snapshots: it is drawn only if a snapshot is taken.
+    drawn: the place in which it is drawn: the "run", a prediction ("asked"), Dijkstra's page ("proof"), a picture of
+        the "lattice", or "always" for the first two.
+    as_drawn: a still picture shows the sign as it looks there, once for each of several snapshots.
+    explains: the signs of primitives that it stands for (diagrams/shapes/primitives.py).
+    is_in: whether a scene has such a sign.
     """
 
     key: str
@@ -41,7 +42,7 @@ class Sign:
 
 
 def has(kind: str) -> Callable[[Scene], bool]:
-    """Whether the run has a row of this kind."""
+    """A test whether a run has a row of this kind."""
     return lambda scene: any(event.kind == kind for event in scene.execution.events)
 
 

@@ -1,8 +1,8 @@
 """Scene -> space-time diagram: a Plotly figure as plain lists and dicts, with colours as tokens.
 
-Each trace holds things of one look; `meta.show` says at which steps each of its elements is seen
-(`meta.stride` points per element), so that stepping is a matter of masking points. "down": time runs
-down the page, as Kuper draws it; "right": from left to right, as Gupta does.
+Each trace holds elements of one look. `meta.show` holds the steps at which each of its elements is seen (`meta.stride`
+points per element), so that the browser steps by masking points. "down": time runs down the page, as Kuper draws it;
+"right": from left to right, as Gupta does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from diagrams.scene.timed_run import MOST_TEXTS
 def figure(scene: Scene, orientation: str, room: Room = SCREEN, *, live: bool = False) -> Figure:
     """The space-time diagram of `scene`, `orientation` "down" or "right", laid out for a room.
 
-    `live`: of a stretch of a live run, which is drawn often.
+    `live`: it shows a segment of a live run, and is drawn often.
     """
     canvas = Canvas(arranged(scene), orientation, room)
     for part in _parts_of_live(scene) if live else PARTS:
@@ -47,7 +47,7 @@ def arranged(scene: Scene) -> Scene:
 
 
 def process_lines(canvas: Canvas) -> None:
-    """Solid; dotted where a process is folded."""
+    """The lines of the processes: solid, and dotted for a folded process."""
     low, high = canvas.scene.extent
     look = {"color": "@line", "width": 2 * max(canvas.scale, 0.4)}
     layout = canvas.scene.layout
@@ -58,7 +58,7 @@ def process_lines(canvas: Canvas) -> None:
 
 
 def _ghosts(canvas: Canvas) -> None:
-    """Where arrows were before the edits: faint, without heads or words."""
+    """The arrows as they were before the edits: faint, without heads or words."""
     low, high = canvas.scene.extent
     shafts: list[list[Point | None]] = []
     for ghost in canvas.scene.ghosts:
@@ -85,7 +85,7 @@ PARTS: tuple[Callable[[Canvas], None], ...] = (
 
 
 def _parts_of_live(scene: Scene) -> list[Callable[[Canvas], None]]:
-    """No rings, for all events before a cut would have one; texts only where there are few events."""
+    """The parts of a live diagram: no rings, since all events before a cut would have one; texts of few events only."""
     is_crowded = len(scene.dots) > MOST_TEXTS
     return [part for part in PARTS if part not in (_ghosts, rings, _now) and not (is_crowded and part is texts)]
 
@@ -93,13 +93,13 @@ def _parts_of_live(scene: Scene) -> list[Callable[[Canvas], None]]:
 NOW_SIGNS = (
     Sign(
         "now", "now",
-        "The fine dotted line is now, the moment of this step. What lies beyond it is still to come.",
+        "The fine dotted line is now, the moment of this step. Everything beyond it is still ahead.",
         icons.icon(24, icons.level(24, "@ink", 1.5, 3, 3)),
         explains=("now",),
     ),
     Sign(
-        "ghost", "before your changes",
-        "A faint dotted line: where an arrow was before you changed the run.",
+        "ghost", "arrow before your changes",
+        "A faint dotted line shows where an arrow was before you changed the run.",
         icons.icon(28, icons.level(28, "@ink/0.6", 1.5, 2, 3)), rare=True,
         explains=("before the edits",),
     ),

@@ -1,4 +1,4 @@
-"""The texts of the space-time diagram: names of events, bodies of messages, channels that recorded them, outcomes."""
+"""The texts of the space-time diagram, placed one after the other, and the obstacles that they avoid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BAND, THIN = 15.0, 4.0  # pixels: the width of a band below a message, and of a 
 
 
 def texts(canvas: Canvas) -> None:
-    """The names of events first, as each has few spots; then texts at arrows, which have many."""
+    """Write all texts: names of events first, which have few spots, then texts at arrows, which have many."""
     labels = obstacles(canvas)
     avoid_stops(canvas, labels)
     letters(canvas, labels)
@@ -32,7 +32,7 @@ def texts(canvas: Canvas) -> None:
 
 
 def obstacles(canvas: Canvas) -> Labels:
-    """Everything that texts should avoid, with the cost of hiding it."""
+    """All obstacles to texts, with the cost of hiding each."""
     scene = canvas.scene
     labels = Labels(canvas.pixels, canvas.room)
     for arrow in scene.all_arrows:
@@ -69,13 +69,13 @@ def obstacles(canvas: Canvas) -> Labels:
 
 
 def _later(canvas: Canvas, point: Point | None, off: float) -> Point:
-    """A point so many pixels later."""
+    """A point `off` pixels later."""
     assert point is not None
     low, high = canvas.scene.extent
     return point[0], point[1] + off * (high - low) / (canvas.room.height if canvas.down else canvas.room.width)
 
 
 def _radius(canvas: Canvas, dot: Dot) -> float:
-    """How far a dot reaches with its rings, in pixels."""
+    """The radius of a dot with its rings, in pixels."""
     ranks = [rank for rank, snapshot in enumerate(canvas.scene.snapshots) if snapshot.id in dot.recorded]
     return max((ring_size(rank, canvas.scale) / 2 for rank in ranks), default=DOT / 2 * canvas.scale)

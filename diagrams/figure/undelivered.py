@@ -21,7 +21,7 @@ REASON_SIZE = 15  # of the letters that say why an arrow ends on its way
 def not_received(scene: Scene) -> list[tuple[Arrow, str]]:
     """The arrows that end on their way, each with the reason in words.
 
-    So do the tries of a FIFO layer that fail: a loss, which it makes good, and a copy, which it drops.
+    Among them are the failed tries of a FIFO layer: a loss, which it makes good, and a copy, which it drops.
     """
     arrows = [arrow for arrow in scene.all_arrows if arrow.received is None]
     told = [(arrow, scene.why_not_received(arrow)) for arrow in arrows]
@@ -29,7 +29,7 @@ def not_received(scene: Scene) -> list[tuple[Arrow, str]]:
 
 
 def reason_beside(canvas: Canvas, arrow: Arrow) -> Spot:
-    """Where the reason is written for which an arrow ends on its way."""
+    """The spot for the reason why an arrow ends on its way."""
     before = "middle left" if canvas.down else "top center"
     after = "middle right" if canvas.down else "bottom center"
     end = shaft(canvas.scene, arrow)[1]
@@ -38,10 +38,9 @@ def reason_beside(canvas: Canvas, arrow: Arrow) -> Spot:
 
 
 def undelivered(canvas: Canvas) -> None:
-    """Messages that are never received, and tries that fail, as dotted stubs.
+    """Messages that are never received, and failed tries, as dotted stubs.
 
-    One that is held, lost, or waits behind a held one, ends in a cross; one that nobody has chosen to deliver in a
-    ring.
+    A held or lost message, or one behind a held one, ends in a cross. One that was never chosen ends in a ring.
     """
     looks = grouped(_each_word_once(canvas), lambda told: (*look_of(told[0]), told[1] == ON_ITS_WAY))
     for (colour, snapshot, is_on_its_way), told in looks.items():
@@ -61,7 +60,7 @@ def undelivered(canvas: Canvas) -> None:
 
 
 def _each_word_once(canvas: Canvas) -> list[tuple[Arrow, str]]:
-    """The arrows that end on their way, with the reasons; of two that end side by side the first one has the word."""
+    """The arrows that end on their way, with the reasons; of two ends side by side only the first has the word."""
     seen: list[tuple[str, tuple[float, float]]] = []
     told = []
     for arrow, why in not_received(canvas.scene):
@@ -76,35 +75,35 @@ def _each_word_once(canvas: Canvas) -> list[tuple[Arrow, str]]:
 
 UNDELIVERED_SIGNS = (
     Sign(
-        "held", "held",
-        "A cross: this message is held and never arrives. On a FIFO channel, messages sent after it wait behind it.",
+        "held", "held message",
+        "A cross: this message is held and never arrives. A FIFO channel keeps the order, so later messages wait "
+        "behind it.",
         icons.CROSS, rare=True, is_in=lambda scene: scene.whole_run.log is None,
         explains=("message not received",),
     ),
     Sign(
-        "dropped", "lost on its way",
-        "A cross with the word lost: the network loses this message, or it comes to a process that is down. Nobody "
-        "receives it.",
+        "dropped", "lost message",
+        "A cross with the word lost: the network loses the message, or its receiver is down.",
         icons.CROSS, is_in=has(LOST), explains=("message not received",),
     ),
     Sign(
-        "sent-again", "lost, sent again",
-        "A cross with the words lost, sent again: the network loses this message, and the layer on it sends it again.",
+        "sent-again", "resent message",
+        "A cross with the words lost, sent again: the network loses the message, and the FIFO layer resends it.",
         icons.CROSS, is_in=has(RESENT), explains=("message not received",),
     ),
     Sign(
-        "copy-dropped", "copy dropped",
-        "A cross with the words copy dropped: the network delivers this message twice, and the layer on it drops one.",
+        "copy-dropped", "dropped copy",
+        "A cross with the words copy dropped: the network delivers a message twice, and the FIFO layer drops one.",
         icons.CROSS, is_in=has(DROPPED), explains=("message not received",),
     ),
     Sign(
-        "copied", "copy",
-        "Two arrows from one event: the network delivers this message twice. The second one is called a copy.",
+        "copied", "copied message",
+        "Two arrows from one event: the network delivers the message twice. The second one is a copy.",
         icons.icon(30, icons.arrow(icons.MESSAGE)), is_in=has(COPIED), explains=("message",),
     ),
     Sign(
-        "later", "received later, or never",
-        "A cross: this message is not received in these rows. It is received later in the log, or never.",
+        "later", "message received later",
+        "A cross: the receipt is not in these rows. It is later in the log, or never.",
         icons.CROSS, is_in=lambda scene: scene.whole_run.log is not None,
         explains=("message not received",),
     ),

@@ -3,8 +3,8 @@
 A scene has lanes and times, not pixels; a renderer decides which way time runs. Steps are counted from 0 (the initial
 state). A span (from, until) is the steps from <= k < until (None: to the end).
 
-A long run is seen through a window, a range of its steps. Dots, arrows and sentences are those of the window; all else
-is computed once for the whole run (`WholeRun`).
+A long run is seen through a window, a range of its steps. Dots, arrows and sentences belong to the window. All other
+elements are computed once for the whole run (scene/whole_run.py).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ON_ITS_WAY = "on its way"
 
 
 class Scene:
-    """Everything to be seen of the steps `first` to `until` of one execution."""
+    """Everything to see of the steps `first` to `until` of one execution."""
 
     def __init__(
         self, whole_run: WholeRun, first: int, until: int, original: Mapping[MessageReference, Ghost], expanded: bool,
@@ -72,13 +72,13 @@ class Scene:
         return Scene(self.whole_run, self.first, self.until, self.original, self.expanded, arrangement)
 
     def cut_at(self, frontier: Sequence[int]) -> Scene:
-        """The same scene with a cut drawn in it: the events inside by process, and perhaps the faults (Name)."""
+        """The same scene with a cut drawn in it, given by its name (sim/theory/cut_names.py)."""
         scene = copy(self)
         scene.shown_cut = shown_cut(self.whole_run, frontier)
         return scene
 
     def beside(self, lane: int, hidden: int) -> int:
-        """The neighbour of a lane, perhaps beyond all, on the side on which a hidden lane of the run would lie."""
+        """The neighbour of a lane on the side of a hidden lane of the run; it may lie beyond all lanes."""
         return lane + (1 if self.layout.seam(hidden) > lane else -1)
 
     def over(self, extent: tuple[float, float]) -> Scene:
@@ -94,7 +94,7 @@ class Scene:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the window takes in the whole run."""
+        """Whether the window holds the whole run."""
         return self.first == 0 and self.until == self.last
 
     @cached_property
@@ -110,7 +110,7 @@ class Scene:
 
     @property
     def counted(self) -> str:
-        """What the time axis counts, with a blank, for its first number; "" where it has times."""
+        """The word before the first number of the time axis, with a blank; "" if the axis has times."""
         return "" if self.execution.scenario.scheduler.has_time else "step "
 
     @cached_property
@@ -125,7 +125,7 @@ class Scene:
 
     @cached_property
     def arrows(self) -> tuple[Arrow, ...]:
-        """The messages that are sent, received or on their way in the window."""
+        """The messages that are sent, received or under way in the window."""
         return tuple(arrow_of(self.whole_run, flight) for flight in in_time(self.flights))
 
     @cached_property
@@ -137,12 +137,12 @@ class Scene:
 
     @property
     def all_arrows(self) -> tuple[Arrow, ...]:
-        """All messages, as they went first and as they were put back."""
+        """All messages, as they were sent and as recoveries put them back."""
         return (*self.arrows, *self.again)
 
     @cached_property
     def failed_tries(self) -> tuple[Arrow, ...]:
-        """The losses and copies in the window of which a FIFO layer lets nobody notice anything."""
+        """The losses and copies in the window that a FIFO layer hides from the processes."""
         rows = in_time(self.whole_run.rows(self.first, self.until))
         return tuple(failed_try(self.whole_run, row) for row in rows if row.kind in FAILED_TRIES)
 
@@ -158,7 +158,7 @@ class Scene:
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:
-        """The times in the window in which channels are blocked or full and processes paused."""
+        """The intervals of the window in which channels are blocked or full and processes paused."""
         return tuple(
             own
             for own in self.whole_run.intervals
@@ -167,7 +167,7 @@ class Scene:
 
     @cached_property
     def ghosts(self) -> list[Ghost]:
-        """The arrows that edits have moved or removed, as they were; none where times are just numbers of steps."""
+        """The arrows that edits have moved or removed, as they were; none if times are just numbers of steps."""
         if not self.original or not self.execution.scenario.scheduler.has_time:
             return []
         now = arrows_as_they_are(self.execution)
@@ -178,10 +178,9 @@ class Scene:
         return [ghost for ghost in moved if ghost.start <= high and (ghost.end or ghost.start) >= low]
 
     def why_not_received(self, arrow: Arrow) -> str:
-        """Why a message is never received: it is held, waits behind one that is or on a blocked channel, or nobody
-        chose to deliver it.
+        """The reason why a message is never received: held, behind a held one, on a blocked channel, or never chosen.
 
-        In a window of a log: whether it is received after the window; "" where that is not written.
+        In a window of a log: whether it is received after the window; "" if that is not written.
         """
         if self.whole_run.log is not None and arrow.id in self.whole_run.log.later:
             return "" if self.whole_run.is_crowded else "later"
@@ -212,7 +211,7 @@ class Scene:
 def compose(
     execution: Execution, original: Mapping[MessageReference, Ghost] | None = None, log: ForeignLog | None = None
 ) -> Scene:
-    """The scene of a whole finished execution; `original` says where the arrows were before any edit.
+    """The scene of a whole finished execution; `original` holds the arrows as they were before any edit.
 
     `log` is the foreign log of which the execution is a window.
     """

@@ -1,6 +1,6 @@
-"""The cuts of a scene: those of its run, or in a window of a foreign log those between the events of the log.
+"""The cuts of a scene and their number: those of its run, or in a window of a foreign log those between its events.
 
-An event of a log with several partners is several events of the scene, its parts. A cut has all parts inside, or none.
+An event of a log with several partners is several events of the scene, its parts. A cut holds all parts, or none.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from sim.theory.positions import Cut, Order
 
 READABLE = 10**12
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-MOST_COMPARED = 20_000  # to count the consistent cuts, whenever a run is drawn: at most about 20 ms
+MOST_COMPARED = 20_000  # cuts, to count the consistent ones whenever a run is drawn: at most about 20 ms
 MOST_CLOCKS = 20_000  # positions times lines, for the same reason
 
 
 class CutSpace:
-    """The positions of a run, and its cuts."""
+    """The positions of a run between which its cuts lie, and the names of the cuts."""
 
     def __init__(self, execution: Execution, log: ForeignLog | None) -> None:
         self.execution, self.log = execution, log
 
     @cached_property
     def order(self) -> Order:
-        """The positions of the run; in a window of a log each event is one, with all its parts."""
+        """The positions of the run; in a window of a log each event is one position with all its parts."""
         if self.log is None:
             return self.execution.order
         numbers = self.log.numbers
@@ -46,28 +46,28 @@ class CutSpace:
 
     @cached_property
     def names(self) -> CutNames:
-        """What names the cuts."""
+        """The names of the cuts."""
         return CutNames(self.order)
 
     def cut(self, name: Sequence[int]) -> Cut | None:
-        """The cut with a name, whose events are those of the scene; None where it divides a position."""
+        """The cut with a name, which counts events of the scene; None if it divides a position."""
         found = self.names.cut(name)
         return found if self.order.inside(found) == tuple(name[: len(self.order.processes)]) else None
 
     def numbers(self, cut: Cut) -> tuple[int, ...]:
-        """The events inside as a link has them: in a window of a log, with the log's numbers."""
+        """The numbers of events inside, as a link has them: in a window of a log, the log's numbers."""
         inside = self.order.inside(cut)
         return tuple(self.log.in_numbers(inside)) if self.log else inside
 
     @cached_property
     def predicates(self) -> Predicates:
-        """What may be asked at a cut."""
+        """The predicates that may be asked at a cut."""
         states = states_at_cuts(self.execution)
         return Predicates(states) if self.log is None else LogPredicates(replace(states, order=self.order), self.log)
 
 
 class Counts(NamedTuple):
-    """The numbers of cuts and of consistent ones: there are more of these unless `is_all`. None: nobody counts them."""
+    """The number of cuts, and of consistent ones: a lower bound unless `is_all`, None if they are not counted."""
 
     cuts: int
     consistent: int | None
@@ -95,7 +95,7 @@ def cut_counts(space: CutSpace) -> dict[str, Any]:
 
 
 def in_words(number: int) -> str:
-    """A whole number with commas; one that nobody can read as its power of ten."""
+    """A whole number with commas; an unreadably long one as its power of ten."""
     if number < READABLE:
         return f"{number:,}"
     return "about 10" + str(round(math.log10(number))).translate(SUPERSCRIPTS)

@@ -47,9 +47,9 @@ def snapshot_cuts(run: TimedRun, recordings: Mapping[str, Sequence[Recording]]) 
 
 
 def _line_of_recovery(run: TimedRun, rank: int, snapshot: Snapshot, recovery: Recovery) -> Cut:
-    """The recovery line of copies that nobody coordinated, from the last of them on.
+    """The recovery line of uncoordinated checkpoints, from the last of them on.
 
-    It goes through the copies that it has, and the end of the run where a process keeps its present state.
+    It goes through its checkpoints, and through the end of the run for a process that keeps its present state.
     """
     name = f"{LINE.lower()} of {snapshot.id}" if len(run.snapshots) > 1 else LINE.lower()
     line = recovery.line
@@ -65,7 +65,7 @@ def _line_of_recovery(run: TimedRun, rank: int, snapshot: Snapshot, recovery: Re
 
 
 def lines_back_to(run: TimedRun) -> Iterator[BackTo]:
-    """The line of each recovery: through the recordings that it goes back to, or the beginnings of the lines."""
+    """The line of each recovery: through the recordings that it goes back to, or through the beginnings of lanes."""
     for rollback in rollbacks_of(run.execution):
         line: list[float | None] = []
         for process in run.processes:
@@ -79,7 +79,7 @@ def lines_back_to(run: TimedRun) -> Iterator[BackTo]:
 
 
 def _before_all(run: TimedRun, process: str) -> float:
-    """The point of a line before all that happens there, also in a life that is over."""
+    """The point of a line before all events of a process, those of earlier epochs too."""
     positions = run.positions[1:]
     low, high = min(positions, default=0.0), max(positions, default=1.0)
     own = (row for row in run.execution.events if row.process == process and row.kind in APPLICATION_KINDS)
@@ -88,7 +88,7 @@ def _before_all(run: TimedRun, process: str) -> float:
 
 
 def _discussed(execution: Execution) -> Iterator[Stage]:
-    """The cuts of the story, but not those of which an edit removed a last event; then the stages of a recovery."""
+    """The cuts of the story, without those that lost a last event to an edit; then the stages of a recovery."""
     for named in in_time(execution.scenario.cuts, every=1):
         try:
             yield Stage(named.name, named.text, frontier_of(execution, named))
@@ -98,7 +98,7 @@ def _discussed(execution: Execution) -> Iterator[Stage]:
 
 
 def story_cuts(run: TimedRun) -> list[StoryCut]:
-    """The cuts that are discussed, each with its verdict."""
+    """The cuts that the story discusses, each with its verdict."""
     execution, history = run.execution, run.execution.history
     cuts = []
     for named in _discussed(execution):
@@ -132,7 +132,7 @@ def shown_cut(run: TimedRun, frontier: Sequence[int]) -> ShownCut:
 
 
 def _faults_between(run: TimedRun, cut: Positions, line: int) -> tuple[list[float], list[float]]:
-    """Where the faults of a process lie after its last event inside and before its next one: inside, and outside."""
+    """The positions of the faults of a process between its last event inside and its next one: inside, and outside."""
     own, rows = run.cut_space.order.lines[line], run.execution.events
     last = own[cut[line] - 1].inside if cut[line] else 0
     faults = [(number, at) for number, at in enumerate(own, 1) if at.kind != ACTS and at.inside == last]
@@ -144,9 +144,9 @@ def _faults_between(run: TimedRun, cut: Positions, line: int) -> tuple[list[floa
 def between(
     run: TimedRun, process: str, inside: int, faults: Sequence[float] = (), others: Sequence[float] = ()
 ) -> float:
-    """Half way from the last event inside to the first one outside; a little beyond all events of the process.
+    """The point half way from the last event inside to the first one outside; a little beyond all events at an end.
 
-    So with `faults` inside after that event, and `others` outside. The page puts its handles there too
+    `faults` lie inside after that last event, `others` outside. The page puts its handles at the same points
     (assets/explore/run/cut_stops.js).
     """
     events, positions = run.execution.history.of[process], run.positions[1:]

@@ -19,7 +19,7 @@ LONG_RUN = 6  # internal events in a row that are drawn as one
 def dots_of(
     run: TimedRun, recordings: Mapping[str, Sequence[Recording]], first: int, until: int, *, expanded: bool
 ) -> list[Dot]:
-    """The application events of the steps `first` to `until`; a long row of internal ones is one, unless `expanded`."""
+    """The events of the steps `first` to `until`; a long row of internal ones is one dot unless `expanded`."""
     recorded_at = {(name, r.lane): r.step for name, row in recordings.items() for r in row}
     frontiers = [(snapshot.id, snapshot.frontier) for snapshot in run.snapshots]
     dots = []
@@ -51,7 +51,7 @@ def _is_in_state(run: TimedRun, event: Event, snapshot: str, frontier: Mapping[s
 
 
 def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
-    """The dots, where a long run of unnamed internal events, all inside the same cuts, becomes one dot."""
+    """The dots, with one dot for a long row of unnamed internal events that are all inside the same cuts."""
     by_lane = sorted(dots, key=lambda dot: dot.lane)
     found: list[Dot] = []
     for _, group in groupby(

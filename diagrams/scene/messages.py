@@ -1,4 +1,4 @@
-"""The arrows of a scene: messages as they went, as they are lost on their way, and as they were before any edit."""
+"""The arrows of a scene: messages as they went, as they were lost, and as they were before any edit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sim.run.fifo import tries
 from sim.run.references import references
 from sim.run.rollbacks import rollbacks_of
 
-LEAST_SHARE = 0.15  # of the way between two lanes: a message is seen to be lost at least so far from either
+LEAST_SHARE = 0.15  # of the way between two lanes: a lost message ends at least this far from either
 FAILED_TRIES = {RESENT: "lost, sent again", DROPPED: "copy dropped"}
 
 
 def arrow_of(run: TimedRun, flight: Flight, *, is_outcome_known: bool = True) -> Arrow:
-    """The arrow of a message. A stamp tells that its sender had recorded, so it belongs to the outcome.
+    """The arrow of a message. A stamp shows that its sender had recorded, so it belongs to the outcome.
 
-    What is fenced off comes to its receiver; what a recovery puts back begins where the recovery puts it.
+    A message that is fenced off arrives. A message that a recovery puts back begins where the recovery puts it.
     """
     send, receive = flight.put_back or flight.send, flight.receive
     is_fenced = receive is None and flight.lost is not None and flight.lost.kind == FENCED
@@ -62,7 +62,7 @@ def arrow_of(run: TimedRun, flight: Flight, *, is_outcome_known: bool = True) ->
 
 
 def _kept(run: TimedRun, flight: Flight) -> Mapping[str, int]:
-    """The snapshots that record a message on this way of it: before it is put back again, and after that."""
+    """The snapshots that record a message on one of its ways: as it was sent, or as it was put back."""
     kept = run.recorders.get(flight.id, {})
     rows = [own.put_back.row for own in run.execution.replays if own.id == flight.id and own.put_back]
     if not rows:
@@ -74,7 +74,7 @@ def _kept(run: TimedRun, flight: Flight) -> Mapping[str, int]:
 
 
 def _gone(run: TimedRun, flight: Flight) -> int | None:
-    """The step from which on a recovery has taken a message back: its receipt, or its sending if nobody receives it."""
+    """The step from which on a recovery has taken back the receipt of a message, or its sending without a receipt."""
     if flight.is_control or not rollbacks_of(run.execution):
         return None
     ends = [run.gone_at(flight.send) if flight.put_back is None else None]
@@ -86,7 +86,7 @@ def _gone(run: TimedRun, flight: Flight) -> int | None:
 
 
 def _lost_at(run: TimedRun, flight: Flight, row: Event) -> tuple[float, float] | None:
-    """Where a message is lost on its way to a process, or a try to send it (None: as it is sent, or at its end)."""
+    """The place at which a message or a try to send it is lost (None: as it is sent, or at its end)."""
     last, sent = tries(run.execution)[flight.id], flight.send.time
     if row.process != flight.channel.source_name or row.time <= sent or not 0 < last.delay < math.inf:
         return None
@@ -95,7 +95,7 @@ def _lost_at(run: TimedRun, flight: Flight, row: Event) -> tuple[float, float] |
 
 
 def failed_try(run: TimedRun, row: Event) -> Arrow:
-    """A try to send a message that is lost, or the copy of it that is dropped, as the row `row` tells."""
+    """The arrow of a try to send a message that is lost, or of a copy that is dropped, by its row."""
     flight = run.execution.flights[row.message_id or 0]
     why = FAILED_TRIES[row.kind]
     arrow = arrow_of(run, flight)

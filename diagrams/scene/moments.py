@@ -54,14 +54,14 @@ def decisions(run: TimedRun) -> Iterator[Decision]:
 
 
 def moments(run: TimedRun) -> Iterator[Moment]:
-    """The signs of what a storage and recoveries do. All that a process gives away in one step has one sign."""
+    """The moments of storage and recovery. All outputs of a process in one step are one moment."""
     rows = [row for row in run.execution.events if row.kind in MOMENTS]
     outputs = Counter((row.process, row.step) for row in rows if row.kind == OUTPUT)
-    told: set[tuple[str, int]] = set()
+    seen: set[tuple[str, int]] = set()
     for row in rows:
-        is_told = row.kind == OUTPUT and (row.process, row.step) in told
-        told.add((row.process, row.step))
-        if not is_told:
+        is_known = row.kind == OUTPUT and (row.process, row.step) in seen
+        seen.add((row.process, row.step))
+        if not is_known:
             text = capital(moment_words(run.execution, row))
             name = ""
             if row.kind == COMMITTED:
@@ -72,7 +72,7 @@ def moments(run: TimedRun) -> Iterator[Moment]:
                 count = outputs[row.process, row.step]
                 name = run.words.workload.body_words(run.execution.body_of(row))
                 if count > 1:
-                    name, text = f"{count} outputs", f"{row.process} gives {count} outputs to the world outside"
+                    name, text = f"{count} outputs", f"{row.process} sends {count} outputs to the environment"
             lane, position = run.lane_of[row.process], run.position(row)
             yield Moment(lane, position, row.step, row.kind, row.snapshot_id, name, f"{text} (step {row.step})")
 
@@ -83,40 +83,40 @@ def intervals(run: TimedRun) -> Iterator[Interval]:
 
 
 def _interval(run: TimedRun, stop: Stop) -> Interval:
-    """How long something stands still, in time units, or in steps where there is no time."""
+    """The interval of a stop, which lasts time units, or steps if the run knows no time."""
     begin, end, has_time = stop.begin, stop.end, run.execution.scenario.scheduler.has_time
     source, _, target = (stop.channel or "").partition("->")
     channel = run.captions.get(stop.channel or "", "")
     if stop.kind == BLOCKED:
-        other, what, how, has, told = source, channel, "is blocked", "has been blocked", "blocked"
+        other, what, how, has, lasting = source, channel, "is blocked", "has been blocked", "blocked"
     elif stop.kind == FULL:
         what = f"{channel} is full: {begin.process}"
-        other, how, has, told = target, "stands still", "has stood still", "full"
+        other, how, has, lasting = target, "stands still", "has stood still", "full"
     elif stop.kind == DOWN:
-        other, what, how, has, told = target, channel, "is severed", "has been severed", "severed"
+        other, what, how, has, lasting = target, channel, "is severed", "has been severed", "severed"
     elif stop.kind == SLOW:
         factor = f"{run.execution.body_of(begin):g}"
-        other, what, told = None, begin.process, f"{factor} times slower"
+        other, what, lasting = None, begin.process, f"{factor} times slower"
         how, has = f"takes {factor} times as long", f"has taken {factor} times as long"
     elif stop.kind == FROZEN:
-        other, what, how, has, told = None, begin.process, "is frozen", "has been frozen", "frozen"
+        other, what, how, has, lasting = None, begin.process, "is frozen", "has been frozen", "frozen"
     elif stop.kind == CRASH:
-        other, what, how, has, told = None, begin.process, "is down", "has been down", "down"
+        other, what, how, has, lasting = None, begin.process, "is down", "has been down", "down"
     elif stop.kind == LEAVE:
-        other, what, how, has, told = None, begin.process, "is not there", "has not been there", "not there"
+        other, what, how, has, lasting = None, begin.process, "is not there", "has not been there", "not there"
     else:
-        other, what, how, has, told = None, begin.process, "stands still", "has stood still", "stands still"
+        other, what, how, has, lasting = None, begin.process, "stands still", "has stood still", "stands still"
     of = f" for {stop.snapshot}" if stop.snapshot else ""
     text = f"{what} {how}{of} from {'' if has_time else 'step '}{begin.time:g}"
     if end is None:
-        text, told = f"{text} on", ""
+        text, lasting = f"{text} on", ""
     else:
         lasted = f"{end.time - begin.time:.4g}"
         unit = "time unit" if has_time else "step"
         text = f"{text} to {end.time:g}, {lasted} {unit}{'' if lasted == '1' else 's'}"
-        told = f"{told} for {lasted}"
+        lasting = f"{lasting} for {lasted}"
     return Interval(
         run.lane_of[begin.process], stop.kind, None if other is None else run.lane_of[other],
         run.position(begin), end and run.position(end), begin.step, end and end.step, stop.snapshot,
-        stop.channel, f"{what} {has}", begin.time, told, text,
+        stop.channel, f"{what} {has}", begin.time, lasting, text,
     )  # fmt: skip

@@ -41,7 +41,7 @@ class TimedRun:
         self.captions = {**ways, **self.words.caption}
 
     def position(self, row: Event) -> float:
-        """The position of a row on the time axis: its step's, or a little earlier where more of the step follows."""
+        """The position of a row on the time axis: its step's, or a little earlier if more rows of the step follow."""
         return self._rows_apart.get(row.row, self.positions[row.step])
 
     @cached_property
@@ -55,14 +55,14 @@ class TimedRun:
         return len(self.execution.history.rows) > MOST_TEXTS
 
     def number_in_log(self, event: Event) -> str | None:
-        """What is written beside an event in a window of a log with many events."""
+        """The number beside an event in a window of a log with many events; None elsewhere."""
         if self.log is None or not self.is_crowded:
             return None
         return str(self.log.numbers[event.process][(event.index or 1) - 1])
 
     @cached_property
     def lists_events(self) -> bool:
-        """Whether states are told by the names of their events: all of them have to be seen then."""
+        """Whether states are named by their events, all of which have to be seen then."""
         workload, processes = self.words.workload, self.processes
         return any(workload.state_words(workload.initial(process)) is None for process in processes)
 
@@ -76,7 +76,7 @@ class TimedRun:
         return found
 
     def gone_at(self, row: Event) -> int | None:
-        """The step from which on a recovery has taken back what a row tells (None: none does)."""
+        """The step from which on a recovery has taken back the event of a row (None: none does)."""
         back = taken_back(self.execution).get(row.row)
         if back is None:
             return None
@@ -84,7 +84,7 @@ class TimedRun:
 
     @cached_property
     def recording_rows(self) -> dict[tuple[str, str], Event]:
-        """The row of each recording that counts, by snapshot and process; where nothing is taken back, none."""
+        """The row of each recording that counts, by snapshot and process; empty if nothing is taken back."""
         if not rollbacks_of(self.execution):
             return {}
         steps = {(own.id, name): local.step for own in self.snapshots for name, local in own.local.items()}

@@ -1,4 +1,4 @@
-"""The processes and channels on show in a picture, and what they hold, in words."""
+"""The processes and channels on show in a picture, and their contents in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sim.core.notation import where_sent
 from sim.explain.words import counted, listing, sequence
 from sim.run.snapshots import RecordedMessage, Snapshot
 
-MOST_TOLD = 6  # processes whose states are told, channels whose messages are
+MOST_LISTED = 6  # processes with their states, channels with their messages
 
 
 def on_show(scene: Scene) -> list[str]:
@@ -18,7 +18,7 @@ def on_show(scene: Scene) -> list[str]:
 
 
 def left_out(scene: Scene) -> Iterator[str]:
-    """How many processes the picture does not show."""
+    """A sentence with the number of processes that the picture does not show."""
     count, total = len(scene.processes) - len(on_show(scene)), len(scene.processes)
     if count:
         yield f"{count} of {total} processes {'is' if count == 1 else 'are'} left out."
@@ -32,26 +32,26 @@ def is_between(scene: Scene, processes: Sequence[str], message: int) -> bool:
 
 def named(names: Sequence[str]) -> str:
     """The processes by their names; of many, their number."""
-    return listing(names) if len(names) <= MOST_TOLD else f"{len(names)} processes"
+    return listing(names) if len(names) <= MOST_LISTED else f"{len(names)} processes"
 
 
 def states_in_words(scene: Scene, snapshot: Snapshot, recorded: Sequence[str]) -> str:
-    """What each process recorded; of many, how many have."""
-    if len(recorded) > MOST_TOLD:
+    """The recorded state of each process; of many, the number that have recorded."""
+    if len(recorded) > MOST_LISTED:
         return f"{len(recorded)} processes have recorded their states"
     words = scene.whole_run.words
     states = {name: words.state(snapshot.local[name].state, snapshot.events[name]) for name in recorded}
     return each_in_words("recorded", states)
 
 
-def each_in_words(verb: str, told: Mapping[str, str]) -> str:
-    """What each of some does, the verb said once: `P1 recorded 550 and P2 170`."""
-    verbs = [f" {verb}", *[""] * len(told)]
-    return listing([f"{name}{verb} {what}" for (name, what), verb in zip(told.items(), verbs, strict=False)])
+def each_in_words(verb: str, texts: Mapping[str, str]) -> str:
+    """Names with their texts, and the verb once: `P1 recorded 550 and P2 170`."""
+    verbs = [f" {verb}", *[""] * len(texts)]
+    return listing([f"{name}{verb} {what}" for (name, what), verb in zip(texts.items(), verbs, strict=False)])
 
 
 def channels_in_words(scene: Scene, found: Sequence[RecordedMessage]) -> str:
-    """What each channel holds; of many, how many messages there are in how many."""
+    """The contents of each channel; of many, the numbers of messages and channels."""
     words = scene.whole_run.words
     held: dict[str, list[str]] = {}
     for message in found:
@@ -60,11 +60,11 @@ def channels_in_words(scene: Scene, found: Sequence[RecordedMessage]) -> str:
 
 
 def held_in_words(held: Mapping[str, Sequence[str]]) -> str:
-    """The messages in each channel by its caption; of many channels, how many messages are in how many."""
-    if len(held) > MOST_TOLD:
+    """The messages in each channel by its caption; of many channels, the numbers of messages and channels."""
+    if len(held) > MOST_LISTED:
         return f"{counted(sum(map(len, held.values())), 'message')} are in {len(held)} channels"
-    told = {name: messages[0] if len(messages) == 1 else sequence(messages) for name, messages in held.items()}
-    return f"channel {each_in_words('holds', told)}" if told else ""
+    texts = {name: messages[0] if len(messages) == 1 else sequence(messages) for name, messages in held.items()}
+    return f"channel {each_in_words('holds', texts)}" if texts else ""
 
 
 def rest_in_words(found: Sequence[RecordedMessage], has_others: bool) -> str:
@@ -74,15 +74,15 @@ def rest_in_words(found: Sequence[RecordedMessage], has_others: bool) -> str:
 
 
 def witness_in_words(scene: Scene, message: int | None) -> str:
-    """What speaks against a cut."""
+    """The message that makes a cut inconsistent, with the reason; "" if there is none."""
     if message is None:
         return ""
-    told = scene.whole_run.words.message(scene.execution.flights[message])
+    texts = scene.whole_run.words.message(scene.execution.flights[message])
     where = where_sent(is_unsent=message in scene.execution.history.unsent)
     end = "received" if message in scene.execution.history.receives else "lost"
-    return f"{told} is {end} inside the cut, but {where}"
+    return f"{texts} is {end} inside the cut, but {where}"
 
 
 def sentence(what: str, *parts: str) -> str:
-    """What there is to say, and its details, if any."""
+    """A statement with its details, if any, as one sentence."""
     return ": ".join(filter(None, [what, "; ".join(filter(None, parts))])) + "."

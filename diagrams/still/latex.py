@@ -28,7 +28,7 @@ def latex_caption(text: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """`text` as LaTeX (ASCII) that compiles, whatever it is."""
+    """Any `text` as LaTeX (ASCII) that compiles."""
     return "".join(map(_letter, unicodedata.normalize("NFC", text.replace("->", "→"))))
 
 

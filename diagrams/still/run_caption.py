@@ -1,4 +1,4 @@
-"""The caption of a space-time diagram: what it shows of a run after a step, sentence by sentence."""
+"""The caption of a space-time diagram of a run after a step, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from diagrams.panels.lattice.words import fault_name
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Recording
 from diagrams.still.contents import (
-    MOST_TOLD,
+    MOST_LISTED,
     channels_in_words,
     held_in_words,
     is_between,
@@ -36,7 +36,7 @@ BEFORE, AFTER = "before", "after"  # the steps that a picture shows
 
 
 class RunCaption:
-    """What a space-time diagram shows after a step."""
+    """The caption of a space-time diagram after a step."""
 
     def __init__(self, scene: Scene, step: int) -> None:
         self.scene, self.step = scene, step
@@ -44,27 +44,27 @@ class RunCaption:
         self.messages = {flight.id for flight in scene.flights}
         self.others = len(scene.processes) - len(self.processes)
 
-    def told(self, frontier: Sequence[int] | None) -> Iterator[str]:
-        """Sentence by sentence."""
+    def sentences(self, frontier: Sequence[int] | None) -> Iterator[str]:
+        """Yield the caption, sentence by sentence; `frontier` is the drawn cut."""
         scene = self.scene
         yield first_sentence(scene)
         yield from broken_rules(scene)
-        yield from self._told_of_part()
+        yield from self._part()
         if frontier is not None:
             yield self._shown_cut(frontier)
         else:
             yield from self._snapshots()
         yield from self._recoveries()
 
-    def told_beside(self) -> Iterator[str]:
-        """What this run has for itself, beside others of the same scenario."""
+    def sentences_beside(self) -> Iterator[str]:
+        """Yield the sentences on this run alone, beside others of the same scenario."""
         yield from broken_rules(self.scene)
-        yield from self._told_of_part()
+        yield from self._part()
         yield from self._snapshots()
         yield from self._recoveries()
 
-    def _told_of_part(self) -> Iterator[str]:
-        """How much of the run is on show."""
+    def _part(self) -> Iterator[str]:
+        """The part of the run on show."""
         scene = self.scene
         if not scene.is_whole:
             yield f"The figure shows steps {scene.first} to {scene.until} of {scene.last}."
@@ -78,10 +78,10 @@ class RunCaption:
         for own in seen[:MOST_SNAPSHOTS]:
             yield f"Step {own.step}: {moment_words(self.scene.execution, own.recovery)}."
         if seen:
-            yield "What is faded is abandoned."
+            yield "Faded parts are abandoned."
 
     def _snapshots(self) -> Iterator[str]:
-        """Those that the picture shows, then those whose cuts lie before or after its steps."""
+        """The snapshots that the picture shows, then those whose cuts lie before or after its steps."""
         begun = [own for own in self.scene.snapshots if own.began is not None and own.began <= self.step]
         beyond = {own.id: self._beyond(own) for own in begun}
         seen = [own for own in begun if not beyond[own.id]]
@@ -98,7 +98,7 @@ class RunCaption:
                 yield f"{listing(names)} {verb} recorded {side} these steps."
 
     def _properties(self, snapshot: Snapshot) -> Iterator[str]:
-        """What a snapshot that is complete says of each stable property; where the whole run is on show."""
+        """The answer of a complete snapshot about each stable property, if the whole run is on show."""
         is_whole = self.scene.is_whole and not self.others
         if not is_whole or snapshot.completed is None or snapshot.completed > self.step:
             return
@@ -107,27 +107,27 @@ class RunCaption:
             yield f"By {snapshot.id}, {small(said(own, answer.finding))}"
 
     def _recovery_line(self, snapshot: Snapshot) -> Iterator[str]:
-        """The recovery line of copies that nobody coordinated, and who fails; where the whole run is on show."""
+        """The recovery line of uncoordinated checkpoints, and the failed processes, if the whole run is on show."""
         recovery = recoveries_of(self.scene.execution).get(snapshot.id)
         is_known = snapshot.completed is not None and snapshot.completed <= self.step and not snapshot.is_over
         if recovery is not None and is_known and self.scene.is_whole and not self.others:
-            told = line_in_words(self.scene.execution, recovery)
-            yield f"The bold dashed line is the recovery line. {told}"
+            parts = line_in_words(self.scene.execution, recovery)
+            yield f"The bold dashed line is the recovery line. {parts}"
 
     def _beyond(self, snapshot: Snapshot) -> str:
-        """BEFORE or AFTER where everything of a snapshot lies there; "" where the picture shows something of it."""
+        """BEFORE or AFTER if all of a snapshot lies there; "" if the picture shows a part of it."""
         sides = {self._side(own.position) for own in self._recordings(snapshot).values()}
         return sides.pop() if len(sides) == 1 and not self._found(snapshot) else ""
 
     def _recordings(self, snapshot: Snapshot) -> dict[str, Recording]:
-        """Those up to the step that count, by the process on show: of several the last; who aborts has none."""
+        """The recordings that count at the step, by process on show; a process that aborts has none."""
         made = self.scene.recordings.get(snapshot.id, ())
         at = {(self.scene.lanes[own.lane], own.step): own for own in made if own.step <= self.step}
         counting = {name: (name, own.step) for name, own in snapshot.local.items()}
         return {name: at[counting[name]] for name in self.processes if counting.get(name) in at}
 
     def _found(self, snapshot: Snapshot) -> list[RecordedMessage]:
-        """What the picture shows of the messages that a snapshot has recorded."""
+        """The recorded messages of a snapshot that the picture shows."""
         messages = snapshot.recorded_messages
         return [own for own in messages if own.step <= self.step and self._is_seen(own.id)]
 
@@ -135,14 +135,14 @@ class RunCaption:
         return message in self.messages and is_between(self.scene, self.processes, message)
 
     def _side(self, position: float) -> str:
-        """Where a point of the time axis lies: BEFORE or AFTER what the picture shows, or "" in it."""
+        """The side of the picture on which a point of the time axis lies: BEFORE or AFTER it, or "" for inside."""
         low, high = self.scene.extent
         if self.scene.is_whole or low <= position <= high:
             return ""
         return BEFORE if position < low else AFTER
 
     def _snapshot(self, snapshot: Snapshot) -> str:
-        """The cut of a snapshot, and what it holds."""
+        """The cut of a snapshot, and its contents."""
         if snapshot.aborted is not None and snapshot.aborted <= self.step:
             how = {EXPIRED: "has expired", FAILED: "has failed"}.get(snapshot.status, "was aborted")
             return f"Snapshot {snapshot.id} {how}."
@@ -151,26 +151,26 @@ class RunCaption:
         inside = [name for name, side in sides.items() if not side]
         found = self._found(snapshot)
         is_closed = snapshot.completed is not None and snapshot.completed <= self.step
-        told = [states_in_words(self.scene, snapshot, inside), *self._elsewhere(sides)]
+        parts = [states_in_words(self.scene, snapshot, inside), *self._elsewhere(sides)]
         held = [channels_in_words(self.scene, found)]
-        is_coordinated = self.scene.execution.engine.algorithm.coordinated  # else nobody records channels
+        is_coordinated = self.scene.execution.engine.algorithm.coordinated  # else no process records channels
         if is_closed and is_coordinated and len(inside) == len(self.processes) > 1:
             held.append(rest_in_words(found, self.others > 0))
         if len(recorded) < len(self.scene.processes):
-            return sentence(f"Snapshot {snapshot.id} is under way", *told, self._missing(recorded), *held)
+            return sentence(f"Snapshot {snapshot.id} is under way", *parts, self._missing(recorded), *held)
         if snapshot.is_over:
-            return sentence(f"Snapshot {snapshot.id} is of a life that is over", *told, *held)
+            return sentence(f"Snapshot {snapshot.id} belongs to an earlier epoch", *parts, *held)
         what, witness = self._verdict(snapshot.frontier)
         wrong = self._wrong(snapshot) if is_closed else ()
-        return sentence(f"Snapshot {snapshot.id} is {what}", *told, witness, *held, *wrong)
+        return sentence(f"Snapshot {snapshot.id} is {what}", *parts, witness, *held, *wrong)
 
     def _wrong(self, snapshot: Snapshot) -> Iterator[str]:
-        """What is lost, and what is recorded although it does not cross the cut."""
+        """The messages that the snapshot misses, and those that it recorded although they do not cross the cut."""
         found, words = against(self.scene.execution, snapshot), self.scene.whole_run.words
-        for messages, what in ((found.lost, "lost"), (found.extra, "recorded, though not on the way at the cut")):
+        for messages, what in ((found.lost, "missing"), (found.extra, "recorded, though not in transit at the cut")):
             seen = [words.message(self.scene.execution.flights[own]) for own in sorted(messages) if self._is_seen(own)]
             if seen:
-                named = listing(seen) if len(seen) <= MOST_TOLD else counted(len(seen), "message")
+                named = listing(seen) if len(seen) <= MOST_LISTED else counted(len(seen), "message")
                 yield f"{named} {'is' if len(seen) == 1 else 'are'} {what}"
 
     def _elsewhere(self, sides: Mapping[str, str]) -> Iterator[str]:
@@ -185,19 +185,19 @@ class RunCaption:
         missing = [name for name in self.processes if name not in recorded]
         if missing:
             makes_more = not self.scene.execution.engine.algorithm.coordinated
-            what = f"made {'their' if len(missing) > 1 else 'its'} last copy" if makes_more else "recorded"
+            what = f"made {'their' if len(missing) > 1 else 'its'} last checkpoint" if makes_more else "recorded"
             return f"{named(missing)} {'have' if len(missing) > 1 else 'has'} not {what} yet"
-        return "not all that are left out have recorded yet"
+        return "some of the processes left out have not recorded yet"
 
     def _verdict(self, frontier: Mapping[str, int]) -> tuple[str, str]:
-        """What a cut is, and what speaks against it in the picture."""
+        """Whether a cut is consistent, and a message on show that makes it inconsistent."""
         against = self.scene.execution.history.violations(frontier)
         witness = next((message for message in against if self._is_seen(message)), None)
         what = "not a consistent cut" if against else "a consistent cut"
         return what, witness_in_words(self.scene, witness)
 
     def _shown_cut(self, frontier: Sequence[int]) -> str:
-        """The cut that somebody has put there."""
+        """The cut that the user has chosen."""
         scene, history = self.scene, self.scene.execution.history
         inside = dict(zip(scene.processes, frontier, strict=False))
         shown = scene.shown_cut
@@ -209,8 +209,8 @@ class RunCaption:
             return f"The cut lies {side} these steps."
         own = [name for name in self.processes if not sides[name]]
         labels = {name: history.of[name][inside[name] - 1].label for name in own if inside[name]}
-        told = [f"{name} up to {labels[name]}" if name in labels else f"{name} without an event" for name in own]
-        cut = listing(told) if len(told) <= MOST_TOLD else counted(sum(inside[name] for name in own), "event")
+        parts = [f"{name} up to {labels[name]}" if name in labels else f"{name} without an event" for name in own]
+        cut = listing(parts) if len(parts) <= MOST_LISTED else counted(sum(inside[name] for name in own), "event")
         found: dict[str, list[str]] = {}
         for message in sorted(shown.crossing):
             if self._is_seen(message):

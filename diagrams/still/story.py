@@ -13,7 +13,7 @@ ABBREVIATIONS = "al|approx|cf|dr|eqs?|figs?|mrs?|ms|nos?|pp?|prof|refs?|resp|sec
 
 
 def first_sentence(scene: Scene) -> str:
-    """What the story says first; without a story the title. The dot of an abbreviation ends no sentence."""
+    """The first sentence of the story; without a story the title. The dot of an abbreviation ends no sentence."""
     scenario = scene.execution.scenario
     begins = "|".join(["[A-Z\"'(]", *(re.escape(name) + r"\b" for name in scenario.processes)])
     story = " ".join(scenario.story.split())
@@ -31,6 +31,6 @@ def _is_abbreviation(word: str, names: Sequence[str]) -> bool:
 
 
 def broken_rules(scene: Scene) -> Iterator[str]:
-    """What the run breaks on purpose, so that nobody takes it for the right algorithm."""
+    """A sentence for each rule that the run breaks on purpose, so that no reader takes it for the right algorithm."""
     for name in scene.execution.scenario.breaks:
         yield f"A rule is broken on purpose: {small(SLIPS[name].switch)}."

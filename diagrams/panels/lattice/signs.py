@@ -12,7 +12,8 @@ LATTICE_SIGNS = (
         explains=("consistent cut",),
     ),
     Sign(
-        "holds", "predicate holds", "A square is a cut at which the predicate holds.",
+        "holds", "satisfying cut",
+        "A square is a cut at which the predicate holds.",
         icons.icon(14, icons.square(7, 5, "@good")),
         drawn=LATTICE, explains=("cut at which it holds",),
     ),
@@ -22,7 +23,8 @@ LATTICE_SIGNS = (
         explains=("states of the run",),
     ),
     Sign(
-        "avoids", "avoids the predicate", "A dashed line is a way on which the predicate never holds.",
+        "avoids", "avoiding way",
+        "A dashed line is a way on which the predicate never holds.",
         icons.icon(28, icons.level(28, "@bad", 3, 6, 4)), drawn=LATTICE, explains=("way that avoids it",),
     ),
     Sign(
@@ -35,7 +37,8 @@ LATTICE_SIGNS = (
         icons.icon(16, icons.diamond(8, 7, icons.SNAPSHOT)), drawn=LATTICE, as_drawn=True, explains=("recorded state",),
     ),
     Sign(
-        "outer-state", "snapshot begins, ends", "A ring is the state in which a snapshot began or ended.",
+        "outer-state", "begin or end of a snapshot",
+        "A ring is the state in which a snapshot began or ended.",
         icons.icon(18, icons.ring(9, 6.5, icons.SNAPSHOT, 2.4), icons.disc(9, 3, "@ink")), drawn=LATTICE, as_drawn=True,
         explains=("outer state",),
     ),

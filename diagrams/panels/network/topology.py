@@ -1,6 +1,6 @@
 """Scene -> the network: processes in a circle (a star's hub in the middle), channels between them.
 
-Of more than MOST_DRAWN processes there is no picture: nobody could read it, and the browser lists a process's channels.
+More than MOST_DRAWN processes have no picture, as it would be unreadable; the browser lists the channels of a process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SIZE, LARGEST = 38, 60  # pixels of a process, and of one with a long name
 UNIT = 147  # pixels of the radius of the circle of processes, before the browser enlarges it
 LETTERS = 15
 RIM = 0.13  # from the middle of a process of SIZE to the ends of its channels
-# What is blocked or paused for a snapshot, and what stands still whatever snapshots there are.
+# By kind of stop: for a snapshot in its colour, else in ink or red.
 COLOURS = {
     BLOCKED: theme.snapshot_colour(0), PAUSED: theme.snapshot_colour(0), FROZEN: "@ink", FULL: "@ink", CRASH: "@bad",
     DOWN: "@bad", LEAVE: "@bad",
@@ -121,7 +121,7 @@ def _beside(edge: dict[str, Any]) -> Place:
 
 
 def _size(processes: Sequence[str]) -> float:
-    """How large a process is, in pixels: its name lies in it, if there is room for so large ones on their circle."""
+    """The size of a process in pixels: its name lies in it, if the circle has room for that size."""
     widest = max(width_of(name, LETTERS) for name in processes)
     apart = 2 * UNIT * math.sin(math.pi / max(len(processes), 2))
     return max(SIZE, min(widest + 8, LARGEST, 0.6 * apart))
@@ -149,7 +149,7 @@ def _recorded(scene: Scene, nodes: list[dict[str, Any]], size: float, rank: int)
 
 
 def _lost_at(scene: Scene, snapshot: Snapshot, recording: Recording) -> int | None:
-    """The step in which a recording was lost in a crash, or thrown away (None: in none)."""
+    """The step in which a recording was lost in a crash or thrown away (None: never)."""
     counts = snapshot.local.get(scene.processes[recording.lane])
     if counts is not None and counts.step == recording.step:
         return None
@@ -193,7 +193,7 @@ def _standing(scene: Scene, nodes: list[dict[str, Any]], below: float, kind: str
 
 
 def _down(scene: Scene, nodes: list[dict[str, Any]], size: float) -> dict[str, Any]:
-    """A cross over each process while it is down or not there."""
+    """A cross over each process while it is down or absent."""
     own = [interval for interval in scene.whole_run.intervals if interval.kind in (CRASH, LEAVE)]
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip",

@@ -1,7 +1,7 @@
-"""The record of a snapshot as it grows: texts in the lecture's manner, each with the step at which it appears.
+"""The record of a snapshot as it grows: texts in the lecture's notation, each with the step at which it appears.
 
 A timeline is a list of [step, value], ascending; the value at a step is that of the last pair up to it. The record
-is that of the whole run; meters, which change at every step, are those of the scene's window.
+covers the whole run; meters, which change at every step, cover the scene's window.
 """
 
 from __future__ import annotations
@@ -76,18 +76,18 @@ def _who_starts(scene: Scene, snapshot: Snapshot) -> str:
     words_of_run = scene.whole_run.words
     names = words.listing([words_of_run.node(name) for name in snapshot.initiators])
     start = "start" if len(snapshot.initiators) > 1 else "starts"
-    return words_of_run.begun(f"{names or 'Nobody'} {start} {snapshot.id}{'' if names else ' in this run'}.")
+    return words_of_run.begun(f"{names or 'No process'} {start} {snapshot.id}{'' if names else ' in this run'}.")
 
 
 def _known(snapshot: Snapshot) -> dict[str, Any]:
-    """The step at which the initiator knew that every part was there, and its name; nothing where it never does."""
+    """The step at which the initiator knew that every part was there, and its name; empty if it never does."""
     if snapshot.collected is None:
         return {}
     return {"known": {"step": snapshot.collected, "to": words.listing(snapshot.initiators)}}
 
 
 def _facts(scene: Scene, snapshot: Snapshot) -> str:
-    """The cost of a snapshot: `6 markers, 1 recorded message`; and how long processes stood still for it."""
+    """The cost of a snapshot: `6 markers, 1 recorded message`; and the time for which processes stood still."""
     algorithm = scene.whole_run.words.algorithm
     sent = ((snapshot.markers, algorithm.marker), (snapshot.controls, algorithm.control_message))
     parts = [words.counted(count, what) for count, what in sent if count]
@@ -98,12 +98,12 @@ def _facts(scene: Scene, snapshot: Snapshot) -> str:
 
 
 def decided_why(snapshot: Snapshot) -> str:
-    """Why a coordinator has given a snapshot up: `membership changed (P3 joined)`; empty if it has not."""
+    """The reason why a coordinator has given a snapshot up: `membership changed (P3 joined)`; empty if it has not."""
     return f"{snapshot.reason} ({snapshot.detail})" if snapshot.detail else snapshot.reason
 
 
 def _reasons(scene: Scene, snapshot: Snapshot) -> list[Timeline]:
-    """Why each recorded message is recorded, over the steps from its recording on; the first few of many."""
+    """The reason why each message is recorded, from the step of its recording on; of many, the first MOST_REASONS."""
     execution = scene.execution
     kept = sorted(snapshot.recorded_messages, key=lambda message: message.step)[:MOST_REASONS]
     flights = [execution.flights[message.id] for message in kept]
@@ -129,7 +129,7 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
 
 
 def _failure(scene: Scene, snapshot: Snapshot) -> dict[str, Any] | None:
-    """Which processes fail after the run, and which of them are down anyway; None where there is no recovery line."""
+    """The processes that fail after the run, and those that are down already; None if there is no recovery line."""
     recovery = recoveries_of(scene.execution).get(snapshot.id)
     if recovery is None or snapshot.is_over:
         return None

@@ -17,7 +17,7 @@ from sim.run.rollbacks import events_inside
 from sim.run.snapshots import Snapshot, first_recordings
 
 NOT_YET = "not recorded yet"
-NO_PART = "takes no part: it was not there when this began"
+NO_PART = "takes no part: absent at the start of the snapshot"
 LOST_BY_CRASH, LOST_BY_LEAVING = "lost in a crash", "gone with the process"
 
 
@@ -32,7 +32,7 @@ def status_of(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], clo
     timeline: Timeline = [[0, "has not begun"]]
     asked = started(scene, snapshot)
     if asked is not None:
-        timeline.append([asked, "under way: nobody has recorded yet"])
+        timeline.append([asked, "under way: no process has recorded yet"])
     if not scene.execution.engine.algorithm.coordinated:
         return [*timeline, *_copies_so_far(scene, snapshot)]
     for step in sorted({*recorded_steps, *closed_steps}):
@@ -47,12 +47,12 @@ def status_of(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], clo
 
 
 def _copies_so_far(scene: Scene, snapshot: Snapshot) -> Timeline:
-    """How many copies there are, where a process makes several for one snapshot."""
+    """The number of checkpoints so far of an uncoordinated snapshot."""
     timeline: Timeline = []
     for event in in_time(scene.execution.events):
         if (event.kind, event.snapshot_id) == (RECORD, snapshot.id):
             count = len(timeline) + 1
-            told = f"recording: {count} {'copy' if count == 1 else 'copies'} so far"
+            told = f"recording: {words.counted(count, 'checkpoint')} so far"
             timeline.append([event.step, "complete" if event.step == snapshot.completed else told])
     return timeline
 
@@ -69,13 +69,13 @@ def spans(execution: Execution) -> dict[str, tuple[int, int]]:
 
 
 def started(scene: Scene, snapshot: Snapshot) -> int | None:
-    """The step in which a snapshot starts, if nobody records in it: a coordinator has work to do before that."""
+    """The step in which a coordinator starts a snapshot before any process records; None if a process records first."""
     first, _ = spans(scene.execution).get(snapshot.id, (None, None))
     return None if first == snapshot.began else first
 
 
 def process_record(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> dict[str, Any]:
-    """The state that a process recorded, from the step of that on; gone again from the step of an abort on."""
+    """The state that a process recorded, from that step on; gone again from the step of an abort on."""
     deadline.check()
     text: Timeline = [[0, NOT_YET]]
     if snapshot.began is not None and name not in snapshot.members:
@@ -94,7 +94,7 @@ def process_record(scene: Scene, snapshot: Snapshot, name: str, step: int | None
 
 
 def _recorded_before(scene: Scene, snapshot: Snapshot, process: str, step: int) -> Timeline:
-    """What a process recorded for a snapshot before the recording of a step, which is what counts in the end."""
+    """The recordings of a process for a snapshot before the one of `step`, which counts in the end."""
     if scene.execution.engine.algorithm.records_once and not scene.execution.engine.has_faults:
         return []
     told: Timeline = []
@@ -110,7 +110,7 @@ def _recorded_before(scene: Scene, snapshot: Snapshot, process: str, step: int) 
 
 
 def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> tuple[int, str]:
-    """The step at which a process aborted a snapshot that it had recorded, or crashed, and what that is called."""
+    """The step at which a process lost its recording, by an abort, a crash or by leaving, and the word for that."""
     recorded = False
     for event in scene.execution.events:
         if event.process == process and event.kind in (CRASH, LEAVE) and recorded:

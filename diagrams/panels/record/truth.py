@@ -15,12 +15,13 @@ from sim.theory.cut_names import CutNames, Name
 
 
 def truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
-    """The right answers, with reasons, for somebody who predicts the record: by process and by channel.
+    """The right answers to a prediction of the record, with reasons, by process and by channel.
 
-    `members` take part. `cut` is the name of the cut at which the snapshot is right, if it is (None: there is no cut of
-    all processes). `over` holds, of a snapshot in a life that is over, the events inside by process, as their
-    numbers among those of the run; no cut has them. `channels` lists the ids of recorded messages; a channel that
-    carried no message is left out.
+    members: the processes that take part.
+    cut: the name of the cut at which the snapshot is right, if it is (None: there is no cut of all processes).
+    over: for a snapshot of an earlier epoch, the events inside by process, as their numbers in the run, since no cut
+        has them.
+    channels: the ids of recorded messages; a channel that carried no message is left out.
     """
     execution = scene.execution
     carried = dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == APP)

@@ -86,6 +86,6 @@ def test_a_slow_process_has_strokes_across_its_line() -> None:
     faults = (FaultLine("slow", "P2", at=2, factor=3), FaultLine("slow", "P2", at=6))
     slow = system("P1 P2", script=(send("P1", "P2", 3),), snapshots=(start("P1", 8),), faults=faults)
     (interval,) = compose(run(slow)).intervals
-    assert (interval.kind, interval.lane, interval.told) == (SLOW, 1, "3 times slower for 4")
+    assert (interval.kind, interval.lane, interval.lasting) == (SLOW, 1, "3 times slower for 4")
     assert interval.text == "P2 takes 3 times as long from 2 to 6, 4 time units"
     assert "slow" in {sign["key"] for sign in signs(compose(run(slow)))}

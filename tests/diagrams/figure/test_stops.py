@@ -129,7 +129,7 @@ def test_a_paused_process_has_stripes_on_its_line(register: Register) -> None:
     drawn = bars(Canvas(own, "right"))
     assert drawn[0].start[0] == drawn[0].end[0] == 0
     assert drawn[0].interval.text.startswith("P1 stands still for S1 from 2 to ")
-    assert drawn[0].interval.told == f"stands still for {first.lasts:g}"
+    assert drawn[0].interval.lasting == f"stands still for {first.lasts:g}"
     assert len(of_sign(figure(own, "right"), PROCESS)) == 2
 
 
@@ -137,7 +137,7 @@ def test_what_never_ends_lasts_to_the_end_of_the_run() -> None:
     held = {"do": "hold", "message": {"channel": "s2->c1", "kind": "marker", "snapshot": "S1"}}
     own = compose(apply_edit(run(library.load("barriers")), held, 0))
     interval = next(part for part in own.intervals if part.channel == "s1->c1")
-    assert (interval.end, interval.until, interval.told) == (None, None, "")
+    assert (interval.end, interval.until, interval.lasting) == (None, None, "")
     assert interval.text == "s1->c1 is blocked for S1 from 4 on"
     late = next(arrow for arrow in own.arrows if arrow.kind == "app" and arrow.received is None)
     assert (late.channel, own.why_not_received(late)) == ("s1->c1", "channel blocked")
