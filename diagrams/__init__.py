@@ -1,1 +1,1 @@
-"""What things look like: executions as scenes, scenes as figures and files. Pure functions."""
+"""Pictures of executions as pure functions of them: scenes, diagrams, panels, still pictures, exports and charts."""

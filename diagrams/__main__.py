@@ -1,4 +1,4 @@
-"""python -m diagrams: export a scenario's diagram, at any step, without a browser; list the formats there are.
+"""python -m diagrams: export a scenario's diagram, at any step, without a browser; list the formats.
 
 Exit status: 0 done; 2 bad input, with one line on stderr.
 """
@@ -41,7 +41,7 @@ def _export(arguments: Namespace) -> int:
 
 
 def _row(scenario: Scenario, algorithms: str) -> Row:
-    """The runs of a scenario under algorithms, as their names are written in the command line. Raises InputError."""
+    """The runs of a scenario under algorithms, named with commas between as in the command line. Raises InputError."""
     found = all_compared(scenario, [name.strip() for name in algorithms.split(",")])
     return row_of([(own.title, compose(own.execution) if own.execution else own.refused or "") for own in found])
 
@@ -57,7 +57,7 @@ def _formats(arguments: Namespace) -> int:
 
 
 def _write(output: Path, content: bytes) -> None:
-    """Writes a file completely or not at all; a pipe, a device or what a link leads to is written to directly."""
+    """Write a file completely or not at all; a pipe, a device or the target of a link is written directly."""
     try:
         if output.exists() and (not output.is_file() or output.is_symlink()):
             output.write_bytes(content)
@@ -69,11 +69,11 @@ def _write(output: Path, content: bytes) -> None:
         finally:
             whole.unlink(missing_ok=True)
     except OSError as problem:
-        raise InputError(f"{output}: cannot be written ({problem.strerror}); name a file of yours") from None
+        raise InputError(f"{output}: cannot be written ({problem.strerror}); name a file that you may write") from None
 
 
 def _add_flags(command: Parser) -> None:
-    """Adds a flag for each field of a view, and for each option of a format."""
+    """Add a flag for each field of a view, and for each option of a format."""
     for option in SHARED:
         _add_flag(command, option, option.help)
     shared = {option.name for option in SHARED}
@@ -92,7 +92,7 @@ def _add_flag(command: Parser, option: Option, words: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parses the command line and does what it says. Returns the exit status."""
+    """Parse the command line and carry it out. Return the exit status."""
     parser = Parser(prog="python -m diagrams", description="Draw executions.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("export", help="write a scenario's diagram, deck, table or document to a file")
@@ -101,13 +101,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("-o", dest="output", metavar="FILE", required=True)
     command.add_argument(
         "--algorithms", metavar="A,B,C",
-        help="the scenario under each of these algorithms, up to four, as one figure; its steps are the moments at "
-        "which one of the runs makes a step",
+        help="the scenario under each of these algorithms, at most four, as one figure, such as mattern,lai_yang; "
+        "its steps are the moments at which one of the runs makes a step",
     )  # fmt: skip
     command.add_argument("--failed", metavar="P1,P2", help=FAILED_HELP)
     _add_flags(command)
     command.set_defaults(act=_export)
-    command = commands.add_parser("formats", help="the formats there are, and what each is asked")
+    command = commands.add_parser("formats", help="list the formats with their options")
     command.set_defaults(act=_formats)
     return answer(parser, arguments)
 

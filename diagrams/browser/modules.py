@@ -1,7 +1,7 @@
 """ES modules -> one script: a page asks for one file, and there is no build step.
 
-Each module becomes a function that keeps the module's names to itself and returns what it exports; it stands after the
-modules it imports. A module may use this much of the syntax, each on one line, from its first letter on:
+Each module becomes a function that keeps the module's names to itself and returns its exports; it comes after the
+modules that it imports. A module may use this much of the syntax, each on one line, from its first letter on:
 
     import { name, another } from "./folder/file.js";
     export const name = ...         or: function, async function, class
@@ -29,7 +29,7 @@ class ModuleError(ValueError):
 
 
 class Module(NamedTuple):
-    """One file: the names it imports, by file; what it exports, by name; and its lines as they stand in a function."""
+    """One file: the names it imports, by file; its exports, by name; and its lines as the body of a function."""
 
     imports: dict[Path, list[str]]
     exports: dict[str, str]
@@ -67,7 +67,7 @@ def join(entry: Path) -> str:
 
 
 def read(path: Path) -> Module:
-    """One file. Raises ModuleError at what is not of the syntax above."""
+    """Read one file. Raises ModuleError at any other syntax."""
     imports: dict[Path, list[str]] = {}
     exports: dict[str, str] = {}
     lines = []
@@ -81,7 +81,7 @@ def read(path: Path) -> Module:
             exports["default" if found[1] else found[3]] = found[3]
             lines.append(found[2])
         elif re.match(r"(import|export)\b", line):
-            raise ModuleError(f"{path}:{number}: diagrams/browser/modules.py does not join this: {line}")
+            raise ModuleError(f"{path}:{number}: diagrams/browser/modules.py cannot join this line: {line}")
         else:
             lines.append(line)
     text = "\n".join(lines)

@@ -1,9 +1,8 @@
 """Scene -> the plain JSON that the browser component draws and steps through.
 
-Each part of `payload` lists its keys; what they mean is said at what makes each (docs/architecture.md: traces and their
-`meta`).
-Nothing depends on who looks or at which step. Steps, figures, messages, items and meters are those of the scene's
-window; all else is of the whole run.
+Each part of `payload` lists its keys; the function that makes a value explains it (docs/architecture.md: traces and
+their `meta`). Nothing depends on the visitor or on the step. Steps, figures, messages, items and meters cover the
+scene's window; all other parts cover the whole run.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from diagrams.figure.sides import in_words
-from diagrams.figure.signs import signs
 from diagrams.figure.spacetime import figure
-from diagrams.figure.topology import topology
 from diagrams.panels.break_it.switches import broken
+from diagrams.panels.network.sides import in_words
+from diagrams.panels.network.topology import topology
 from diagrams.panels.predict.question import positions, question
 from diagrams.panels.proof.document import proof_page
 from diagrams.panels.property.panel import properties
 from diagrams.panels.record import panel as record
 from diagrams.panels.record.meters import conserved, totals
+from diagrams.panels.signs import signs
 from diagrams.panels.stored.coordinator import coordinator
 from diagrams.panels.stored.panel import stored
 from diagrams.panels.stored.settings import recovery, storage
 from diagrams.scene.composition import Scene
-from diagrams.scene.cut_counts import cut_counts
+from diagrams.scene.cut_space import cut_counts
 from diagrams.shapes import theme
 from sim.core.algorithm import ALGORITHMS
 from sim.core.deadline import in_time
@@ -60,17 +59,16 @@ from sim.run.references import all_references, find, references
 from sim.run.splits import splits_of
 from sim.run.stops import freed_at
 
-# Where a scheduler knows no time: who says when an event happens that somebody adds.
+# For a scheduler without time: the words on when an event happens that the user adds.
 _WHO_DECIDES = {"manual": "You choose when it happens.", "random": "Chance decides when it happens."}
 
 
 def payload(
     scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Sequence[str] = (), questions: bool = True
 ) -> dict[str, Any]:
-    """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS.
+    """All that the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS.
 
-    `proofs` are the snapshots, by their ids, for which Dijkstra's page is wanted; `questions`: with
-    the diagrams for somebody who predicts.
+    `proofs` are the ids of the snapshots with Dijkstra's page; `questions` adds the diagrams for a prediction.
     """
     return {
         **_told(scene),
@@ -83,7 +81,7 @@ def payload(
 
 
 def _told(scene: Scene) -> dict[str, Any]:
-    """What the scenario says of itself, and what there is to say of its rules."""
+    """The texts of the scenario and of its rules."""
     scenario = scene.execution.scenario
     return {
         "name": scenario.name,
@@ -97,7 +95,7 @@ def _told(scene: Scene) -> dict[str, Any]:
 
 
 def _window(scene: Scene) -> dict[str, Any]:
-    """The window, its steps, and how time goes on in it."""
+    """The window, its steps, and its time."""
     scheduler = scene.execution.scenario.scheduler
     return {
         "orientation": scene.execution.scenario.orientation,
@@ -115,7 +113,7 @@ def _window(scene: Scene) -> dict[str, Any]:
 
 
 def _drawn(scene: Scene, orientations: Sequence[str], proofs: Sequence[str], *, questions: bool) -> dict[str, Any]:
-    """The figures, their colours and signs; those for somebody who predicts only if `questions`."""
+    """The figures, their colours and signs; those for a prediction only if `questions`."""
     is_asked = scene.is_whole and bool(scene.snapshots)
     asked_ways = orientations if questions and is_asked else ()
     return {
@@ -133,7 +131,7 @@ def _drawn(scene: Scene, orientations: Sequence[str], proofs: Sequence[str], *, 
 
 
 def _run(scene: Scene) -> dict[str, Any]:
-    """What happens in the run, and what the snapshots find."""
+    """The run, and the results of its snapshots."""
     return {
         "stops": _stops(scene),
         "splits": _splits(scene),
@@ -152,7 +150,7 @@ def _run(scene: Scene) -> dict[str, Any]:
 
 
 def _channels_and_cuts(scene: Scene) -> dict[str, Any]:
-    """The system, and the cuts that are discussed."""
+    """The system, and the cuts of the story."""
     return {
         "processes": list(scene.processes),
         "lanes": list(scene.lanes),
@@ -169,12 +167,12 @@ def _channels_and_cuts(scene: Scene) -> dict[str, Any]:
             }
             for c in scene.whole_run.story_cuts
         ],
-        "cut_counts": cut_counts(scene.whole_run.whole_events),
+        "cut_counts": cut_counts(scene.whole_run.cut_space),
     }
 
 
 def _rules(scene: Scene) -> dict[str, Any]:
-    """The algorithm, its words and settings, and what else could run."""
+    """The algorithm, its words and settings, and the alternatives."""
     scenario, own = scene.execution.scenario, scene.whole_run.words.algorithm
     return {
         "cases": dict(own.all_reasons),
@@ -196,7 +194,7 @@ def _rules(scene: Scene) -> dict[str, Any]:
 
 
 def _steps(scene: Scene) -> list[dict[str, Any]]:
-    """The steps of the window: when, which process, and what is said of it."""
+    """The steps of the window: time, process, and sentence."""
     actors = {row.step: row.process for row in scene.whole_run.rows(scene.first, scene.until)}
     return [
         {
@@ -212,7 +210,7 @@ def _steps(scene: Scene) -> list[dict[str, Any]]:
 
 
 def _stops(scene: Scene) -> list[dict[str, Any]]:
-    """What stands still in the run: what it is, since when and between which steps, and for how long in all."""
+    """The stops of the run: what stands still, its time, its steps, and its duration in words."""
     return [
         {
             "what": own.what,
@@ -225,12 +223,12 @@ def _stops(scene: Scene) -> list[dict[str, Any]]:
             "until": own.until,
             "text": own.text,
         }
-        for own in scene.whole_run.stretches
+        for own in scene.whole_run.intervals
     ]
 
 
 def _splits(scene: Scene) -> list[dict[str, Any]]:
-    """When severed channels split the network, in words, and the processes of each group."""
+    """The splits of the network by severed channels: in words, with the processes of each group."""
     return [
         {
             "what": in_words(split),
@@ -258,7 +256,7 @@ def _channels(scene: Scene) -> list[dict[str, Any]]:
 
 
 def _name_for_faults(flight: Flight, names: Sequence[MessageReference]) -> dict[str, Any] | None:
-    """How a fault names a message, as a reference (None: none can); that of an application message is a label."""
+    """The reference by which a fault names a message (None: it cannot); an application message has its label."""
     if flight.is_control or flight.copied is not None:
         return None
     name = next((name for name in names if name.label is not None), names[0])
@@ -266,7 +264,7 @@ def _name_for_faults(flight: Flight, names: Sequence[MessageReference]) -> dict[
 
 
 def _planned_faults(execution: Execution) -> dict[MessageReference, list[dict[str, Any]]]:
-    """The losses and copies that the scenario lists, as {kind, item}, by the message that they are about."""
+    """The losses and copies that the scenario lists, as {kind, item}, by their message."""
     found: dict[MessageReference, list[dict[str, Any]]] = {}
     for number, fault in enumerate(execution.scenario.faults):
         if fault.message is not None:
@@ -275,7 +273,7 @@ def _planned_faults(execution: Execution) -> dict[MessageReference, list[dict[st
 
 
 def _kinds(scene: Scene) -> dict[str, str]:
-    """What messages of each kind are called in a list of them."""
+    """The heading of a list of messages of each kind."""
     algorithm = scene.whole_run.words.algorithm
     named = {APP: "message", MARKER: algorithm.marker, CONTROL: algorithm.control_message}
     return {kind: f"{name[0].upper()}{name[1:]}s" for kind, name in named.items()}
@@ -284,7 +282,7 @@ def _kinds(scene: Scene) -> dict[str, str]:
 def _arrangement(scene: Scene) -> dict[str, Any]:
     """The names of all processes and services in the order of their lanes, of the hidden ones and of the folded ones.
 
-    `places` says where each lane of the run lies across the time axis; a hidden one between its neighbours.
+    `places` holds the place of each lane of the run across the time axis; a hidden one lies between its neighbours.
     """
     layout, lanes = scene.layout, scene.lanes
     return {
@@ -296,7 +294,7 @@ def _arrangement(scene: Scene) -> dict[str, Any]:
 
 
 def _parameters(scenario: Scenario) -> list[dict[str, Any]]:
-    """The parameters of the algorithm that have one value: what each means, and its value in this run (None: inf)."""
+    """The parameters of the algorithm that have one value: its meaning, and its value in this run (None: inf)."""
     found = []
     for name, own in scenario.rules.parameters.items():
         if own.kind in ("flag", "number", "whole"):
@@ -309,13 +307,13 @@ def _parameters(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def _collapsed(scene: Scene) -> dict[str, int]:
-    """How many bars stand for how many internal events."""
+    """The number of bars, and of the internal events in them."""
     runs = [dot.count for dot in scene.dots if dot.count > 1]
     return {"bars": len(runs), "events": sum(runs)}
 
 
 def _choices(scene: Scene) -> list[list[dict[str, Any]]] | None:
-    """Where somebody chooses every action: what may happen after each step of the window."""
+    """The enabled actions after each step of the window, if the user chooses every action; else None."""
     if scene.execution.scenario.scheduler.kind != "manual":
         return None
     return [[enabled._asdict() for enabled in step] for step in all_choices(scene.execution, scene.first, scene.until)]
@@ -324,13 +322,15 @@ def _choices(scene: Scene) -> list[list[dict[str, Any]]] | None:
 def _messages(scene: Scene) -> list[dict[str, Any]]:
     """The messages of the window, in order of their ids.
 
-    `earliest` is when one could arrive at the soonest, from which its `delay` counts; `due` when it would arrive by
-    its own delay alone (None: never). `freed` is when the channel is open for it again (None: never; 0 where it was not
-    blocked). `behind` names the message that holds it back on a FIFO channel. `reasons` says of each snapshot
-    whether it has recorded this message and why, over the steps: a list of [step, case, recorded, first, second], as in
-    sim/explain/reasons.py; then when it is received, in the life in which its receiver records for the snapshot, where
-    that is another one. `recovery` says what recoveries do with it, over the steps: [step, sentence]. `again` has the
-    times at which it is put back: the step, and those of its receipt.
+    earliest: the earliest possible time of arrival, from which its `delay` counts.
+    due: the time of arrival by its own delay alone (None: never).
+    freed: the time at which the channel is open for it again (None: never; 0: it was not blocked).
+    behind: the name of the message that holds it back on a FIFO channel.
+    reasons: for each snapshot, whether it has recorded this message and why, over the steps: a list of [step, case,
+        recorded, first, second], as in sim/explain/reasons.py; then the moment of its receipt in the epoch of the
+        snapshot, if that is another one.
+    recovery: the effects of recoveries on it, over the steps: [step, sentence].
+    again: the times at which it is put back: the step, and those of its receipt.
     """
     execution = scene.execution
     own, behind = references(execution), waits_behind(execution)
@@ -395,7 +395,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
 
 
 def _again(execution: Execution) -> dict[int, list[dict[str, Any]]]:
-    """When recoveries put messages back, and when these are received then, by message id."""
+    """The times at which recoveries put messages back, and those of their receipts then, by message id."""
     found: dict[int, list[dict[str, Any]]] = {}
     for own in execution.replays:
         if own.put_back is not None:
@@ -413,7 +413,7 @@ def _again(execution: Execution) -> dict[int, list[dict[str, Any]]]:
 
 
 def _received_then(execution: Execution, snapshot: str, flight: Flight) -> list[str]:
-    """When a message is received, where the life in which a snapshot is taken knows it otherwise than the first one."""
+    """The moment of the receipt of a message in the epoch of a snapshot, if it differs from the first one."""
     own = as_told(execution, snapshot, flight).receive
     return [] if own is None or own == flight.receive else [moment(own)]
 
@@ -421,9 +421,9 @@ def _received_then(execution: Execution, snapshot: str, flight: Flight) -> list[
 def _fate(
     flight: Flight, names: Sequence[MessageReference], planned: Mapping[MessageReference, Sequence[dict[str, Any]]]
 ) -> dict[str, Any]:
-    """When and where a message is lost, and whether it is a copy.
+    """The time and place of the loss of a message, and whether it is a copy.
 
-    `named` is how a fault names it, and `faults` what the scenario plans to be lost or copied of it.
+    `named` is its reference in a fault, and `faults` are the planned losses and copies of it.
     """
     lost = flight.lost if flight.receive is None else None
     return {
@@ -446,11 +446,11 @@ def _is_seen_elsewhere(execution: Execution, action: Action, step: int) -> bool:
 
 
 def _items(scene: Scene) -> list[dict[str, Any]]:
-    """What the scenario plans and the user may change: script lines and initiations that happen in the window.
+    """The plans of the scenario that the user may change: script lines, initiations and faults in the window.
 
-    What is lost or copied as it is sent has no time of its own, and what is lost later has its handle at the end of
-    its arrow: both are left out. `since` is when the event happened
-    that the item waits for (0 for none): its time is `since` + `at`.
+    A message that is lost or copied as it is sent has no time of its own. One that is lost later has its handle at the
+    end of its arrow. Both are left out. `since` is the time of the event for which the item waits (0 for none): its
+    time is `since` + `at`.
     """
     scenario, execution = scene.execution.scenario, scene.execution
     found = []

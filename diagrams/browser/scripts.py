@@ -2,7 +2,7 @@
 
 There is no build step: `browser/modules.py` joins the modules of the script, in the order of their imports. The style
 sheets name colours by meaning, as custom properties: `--cc-ink` in the explorer, `--cut-ink` in the page around it.
-What each looks like, light and dark, is diagrams/shapes/theme.py's.
+Their light and dark values are in diagrams/shapes/theme.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def styles() -> str:
 
 
 def page_styles() -> str:
-    """The style sheet of the page around it, which sets the size of all type by that of the screen.
+    """The style sheet of the page around it, which sets the size of all type by the size of the screen.
 
     Its colours follow CSS's `color-scheme`, which Streamlit sets for its pages but not for its dialogs: there they
     are the light ones.
@@ -45,7 +45,7 @@ def page_styles() -> str:
 
 
 def still() -> str:
-    """The script of a page of its own: it shows the run that lies in the page."""
+    """The script of a stand-alone page, which shows the run that the page contains."""
     return modules.join(EXPLORE / "still.js")
 
 

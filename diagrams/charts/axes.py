@@ -1,8 +1,8 @@
-"""The axes of a chart as a still picture: which values they span, where their ticks lie, and labels that have room.
+"""The axes of a chart as a still picture: their spans, their ticks, and the labels that have room.
 
-No letters are smaller than the others. Labels that have no room beside each other are broken into lines; if that does
-not help, letters stand for them, which are explained below the chart (its key). Where one label tells the next, as on a
-scale or for P1, P2, P3, and where there are very many, only as many are written as there is room for.
+All letters have one size. Labels without room beside each other are broken into lines. If that does not help, letters
+stand for them, which the key below the chart explains. Labels that follow a rule, as on a scale or for P1, P2, P3, and
+very many labels have no key: only those with room are written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from diagrams.charts.parts import number
-from diagrams.figure.drawing import letters_in
+from diagrams.drawing.trace_shapes import letters_in
 from diagrams.scene.positions import MOST_TICKS, round_values
 from diagrams.shapes.lettering import cropped, width_of
 from diagrams.shapes.primitives import Box
@@ -33,7 +33,7 @@ _PIECES = re.compile(r"\S+?(?:(?<=\w)-(?=\w)|\s+|$)")
 
 
 class Tick(NamedTuple):
-    """A place on an axis with its label; there is no label where there is no room for it."""
+    """A place on an axis with its label, which is empty if it has no room."""
 
     value: float
     lines: Lines = ()
@@ -141,7 +141,7 @@ def _broken(text: str, size: float, room: float) -> Lines:
 
 
 def _key(axis: Axis, labels: Sequence[str]) -> list[str]:
-    """The labels of values side by side for which letters stand; none where one tells the next, or there are many."""
+    """The labels of values side by side for which letters stand; none if they follow a rule, or if there are many."""
     is_side_by_side = "tickvals" in axis and "range" in axis
     return [] if not is_side_by_side or len(labels) > MOST_IN_A_KEY or _are_counted(labels) else list(labels)
 

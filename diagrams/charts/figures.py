@@ -1,7 +1,7 @@
 """Charts: rows of ensembles or counts of explorations -> Plotly figures, plain dicts with colours of shapes/theme.py.
 
-A cell of the grid is drawn by its median and by the band in which eight of ten of its runs lie, single runs as dots.
-A dot's `customdata` is [run_id, snapshot_id, cell], the first two null where it stands for a whole cell.
+A cell of the grid has a line through its median, and a band that holds eight of ten of its runs. Single runs are dots.
+The `customdata` of a dot is [run_id, snapshot_id, cell]; the first two are null if it stands for a cell.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _cloud(runs: Rows, across: Axis, slot: Slot, measure: Measure, style: Style,
 
 
 def spread(runs: Rows, by: Dimension, measure: Measure, told: Sequence[Dimension] = ()) -> Figure:
-    """How a measure is distributed for each value of a dimension: density, quartiles, and the single runs.
+    """The distribution of a measure for each value of a dimension: density, quartiles, and the single runs.
 
     `told`: the dimensions that the hover text of a run names.
     """
@@ -122,7 +122,7 @@ def spread(runs: Rows, by: Dimension, measure: Measure, told: Sequence[Dimension
 
 
 def slowest(rows: Rows) -> Figure:
-    """How many snapshots each process finished last; a bar is picked as the longest of them."""
+    """The number of snapshots that each process finished last; a bar stands for the longest of them."""
     names = [row["process"] for row in rows]
     bars = {
         "type": "bar", "x": [*range(len(rows))], "y": [row["snapshots"] for row in rows], "customdata": picks(rows),
@@ -140,9 +140,9 @@ def slowest(rows: Rows) -> Figure:
 
 
 def histogram(rows: Rows, measure: Measure) -> Figure:
-    """How many runs lie in each part of the range of a measure; a bar is picked as one of its runs, by its seed.
+    """The number of runs in each part of the range of a measure; a bar stands for one of its runs, by its seed.
 
-    The layout's `meta.told` says it in words.
+    The layout's `meta.told` holds it in words.
     """
     width = _nice_width(max((row[measure.column] for row in rows), default=0), is_whole=not measure.unit)
     parts: dict[int, list[Row]] = {}
@@ -166,7 +166,7 @@ def histogram(rows: Rows, measure: Measure) -> Figure:
 
 
 def _in_words(rows: Rows, measure: Measure) -> str:
-    """A histogram for those who do not see it: how many runs, the least, the median and the most of the measure."""
+    """A histogram in words, for users who cannot see it: the number of runs, and their least, median and most."""
     found = sorted(row[measure.column] for row in rows)
     if not found:
         return f"{measure.name}: no runs"
@@ -191,7 +191,7 @@ def _part_words(part: int, width: float, measure: Measure) -> str:
 
 
 def depths(counts: Sequence[tuple[int, bool]]) -> Figure:
-    """The states at each depth: how many, and whether steps to this depth complete a snapshot (a diamond)."""
+    """The number of states at each depth, with a diamond if a step to this depth completes a snapshot."""
     across, ends = [*range(len(counts))], [depth for depth, (_, completes) in enumerate(counts) if completes]
     written = [number(states) if len(counts) <= MOST_BARS else "" for states, _ in counts]
     bars = {
@@ -203,10 +203,10 @@ def depths(counts: Sequence[tuple[int, bool]]) -> Figure:
     diamonds = {
         "type": "scatter", "mode": "markers", "x": ends, "y": [0] * len(ends), "cliponaxis": False,
         "marker": {"symbol": "diamond", "size": 12, "color": "@s0", "line": {"color": "@paper", "width": 1}},
-        "name": "a snapshot is completed", **hover("A snapshot is completed by such a step" for _ in ends),
+        "name": "a snapshot is completed", **hover("A step to this depth completes a snapshot" for _ in ends),
     }  # fmt: skip
     x = axis("Steps from the beginning") | {"showgrid": False, "range": [-0.6, len(counts) - 0.4]}
-    return frame([bars, diamonds], "States after so many steps", x, axis("", from_zero=True))
+    return frame([bars, diamonds], "States by number of steps", x, axis("", from_zero=True))
 
 
 def heat(cells: Rows, x: Dimension, y: Dimension, measure: Measure) -> Figure:
@@ -250,7 +250,7 @@ def comparison(cells: Rows, predicted: Sequence[float | None], measure: Measure,
     above = [row[f"{measure.column}_90"] - half for row, half in zip(rows, middle, strict=True)]
     below = [half - row[f"{measure.column}_10"] for row, half in zip(rows, middle, strict=True)]
     dots = {
-        "type": "scatter", "mode": "markers", "name": "a cell: its median, and eight of ten of its runs",
+        "type": "scatter", "mode": "markers", "name": "a cell: its median, and the range of eight of ten runs",
         "x": [guess for _, guess in both], "y": middle, "customdata": picks(rows),
         "error_y": {
             "type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": "@accent/0.45",

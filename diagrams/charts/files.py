@@ -1,6 +1,6 @@
 """A chart as a file: as a picture in the formats of other pictures, or the rows that it is drawn from, as CSV.
 
-Pictures have the options of every picture that mean something to a chart (OPTIONS), by the names of the command line.
+Pictures have those options of every picture that apply to a chart (OPTIONS), by the names of the command line.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from diagrams.charts.parts import Figure
 from diagrams.charts.picture import chart_picture
+from diagrams.drawing.frame import Picture
+from diagrams.drawing.sheet import Sheet
+from diagrams.drawing.trace_shapes import letters_in
 from diagrams.export import pdf, png, svg
-from diagrams.figure.drawing import Picture, letters_in
-from diagrams.figure.sheet import Sheet
 from diagrams.scene.export_options import FONT_SIZE, LEGEND, THEME, WIDTH
 from diagrams.scene.view import View
 
@@ -21,7 +22,7 @@ OPTIONS = (WIDTH, FONT_SIZE, replace(LEGEND, default=True), THEME)
 
 
 class File(NamedTuple):
-    """A format of a chart: its title, the suffix and media type of its files, and what it is for."""
+    """A format of a chart: its title, the suffix and media type of its files, and its use."""
 
     title: str
     suffix: str
@@ -35,7 +36,7 @@ FILES = {
     SVG: File(svg.TITLE, svg.SUFFIX, svg.MEDIA_TYPE, "For web pages and drawing programs."),
     PNG: File(png.TITLE, png.SUFFIX, png.MEDIA_TYPE, "For slides and documents."),
     PDF: File(pdf.TITLE, pdf.SUFFIX, pdf.MEDIA_TYPE, "For papers in LaTeX."),
-    CSV: File("Data, CSV", ".csv", "text/csv", "For your own charts: the rows that are drawn.", False),
+    CSV: File("Data, CSV", ".csv", "text/csv", "For your own charts: the rows behind this one.", False),
 }
 
 
@@ -43,8 +44,8 @@ FILES = {
 class Chart:
     """A chart that can be saved.
 
-    figure: as charts/figures.py draws it. how_to_read: in a sentence. name: that of its files, without a suffix.
-    rows: makes its CSV (diagrams/charts/rows.py).
+    figure: a figure of charts/figures.py. how_to_read: a sentence. name: the name of its files, without a suffix.
+    rows: a function that makes its CSV (diagrams/charts/rows.py).
     """
 
     figure: Figure
@@ -54,18 +55,18 @@ class Chart:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The title above the chart."""
         return letters_in(self.figure["layout"]["title"]["text"])
 
     @property
-    def told(self) -> str:
-        """What it shows, for those who cannot see it."""
+    def description(self) -> str:
+        """The chart in words, for users who cannot see it."""
         across, up = (letters_in(self.figure["layout"][axis]["title"]["text"]) for axis in ("xaxis", "yaxis"))
         return f"{self.title}. {f'Upwards: {up}. ' if up else ''}From left to right: {across}. {self.how_to_read}"
 
 
 def view_of(given: Mapping[str, str]) -> View:
-    """What is asked in the texts of options, by name; those that are empty are left out. Raises InputError."""
+    """The view that the texts of options ask for, by name; empty ones are left out. Raises InputError."""
     asked = {option.name: option.read(given[option.name]) for option in OPTIONS if given.get(option.name)}
     colours = str(asked.pop(THEME.name, THEME.default))
     view = View(0, "down", colours, options={LEGEND.name: True} | asked)
@@ -76,18 +77,18 @@ def view_of(given: Mapping[str, str]) -> View:
 def chart_file(chart: Chart, form: str, view: View) -> bytes:
     """The file of a chart in a format of FILES. The rows of a chart are the same in every view.
 
-    Raises InputError where it would be too large.
+    Raises InputError if it would be too large.
     """
     if form == CSV:
         return chart.rows()
-    shown = _picture(chart, view), view.palette, chart.title, chart.told
+    shown = _picture(chart, view), view.palette, chart.title, chart.description
     if form == SVG:
         return svg.document(*shown).encode("utf-8")
     return png.document(*shown) if form == PNG else pdf.document(*shown)
 
 
 def check_size(chart: Chart, form: str, view: View) -> None:
-    """Raises InputError where the file of a chart would be too large."""
+    """Raises InputError if the file of a chart would be too large."""
     if form == PNG:
         png.check_dots(_picture(chart, view))
 

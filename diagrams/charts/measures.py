@@ -1,7 +1,7 @@
 """The measures of a snapshot and the dimensions in which runs of an ensemble differ, with the words of charts.
 
-Rows are plain mappings: a *run row* is a row of the table of runs, a *cell row* a row of the summary of cells, with the
-quantiles of each measure (`latency_10`, `latency_50`, ...).
+Rows are plain mappings. A *run row* is a row of the table of runs. A *cell row* is a row of the summary of cells, with
+the quantiles of each measure (`latency_10`, `latency_50`, ...).
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ MEASURES = {
     measure.column: measure
     for measure in (
         Measure("latency", "Time taken", "Time from the first recording to the last channel closed", "time units"),
-        Measure("recorded_messages", "Messages recorded", "Messages found in the channels", ""),
-        Measure("recorded_bytes", "Bytes recorded", "Size of what was found in the channels", "bytes"),
+        Measure("recorded_messages", "Messages recorded", "Messages recorded in the channels", ""),
+        Measure("recorded_bytes", "Bytes recorded", "Size of the messages recorded in the channels", "bytes"),
         Measure("markers", "Markers", "Markers sent", ""),
-        Measure("in_flight_peak", "Most on their way", "Most messages on their way at one moment", ""),
+        Measure("in_flight_peak", "Most in transit", "Most messages in transit at one moment", ""),
         Measure("events", "Events", "Events of the application", ""),
         Measure("faults", "Faults", "Faults: crashes, restarts, channels severed or mended", ""),
         Measure("lost", "Messages lost", "Messages lost, of any kind", ""),
         Measure("refusals", "Uploads refused", "Uploads that the storage refused (503)", ""),
         Measure("commit_latency", "Time to commit", "Time from the first recording to the manifest", "time units"),
-        Measure("stored_bytes", "Bytes stored", "Size of what the storage keeps of a snapshot", "bytes"),
-        Measure("recoveries", "Recoveries", "How often the system went back to a stored snapshot", ""),
+        Measure("stored_bytes", "Bytes stored", "Size of a snapshot in the storage", "bytes"),
+        Measure("recoveries", "Recoveries", "Number of times that the system restored a snapshot", ""),
         Measure("recovery_time", "Time to recover", "Time from a crash to the last process restored", "time units"),
         Measure("rolled_back", "Events rolled back", "Events of the application that recoveries took back", ""),
         Measure("put_back", "Messages put back", "Messages that recoveries put back into their channels", ""),
@@ -53,15 +53,17 @@ MEASURES = {
             "end_to_end", "End-to-end duration", "Time from the beginning of the snapshot to its end", "time units"
         ),
         Measure("start_delay", "Start delay", "Time until the last process hears of the snapshot", "time units"),
-        Measure("alignment", "Alignment duration", "Time of the slowest process for its part", "time units"),
-        Measure("blocked_time", "Blocked time", "Time that channels and processes stood still, added up", "time units"),
-        Measure("delayed", "Delay of messages", "How much later messages came, on average", "time units"),
-        Measure("delayed_most", "Longest delay", "How much later a message came at most", "time units"),
-        Measure("delayed_messages", "Messages delayed", "Messages that came later than without the snapshot", ""),
-        Measure("processed_bytes", "Bytes processed", "Size of what was received while a part was not done", "bytes"),
+        Measure("alignment", "Alignment duration", "Time that the slowest process takes for its part", "time units"),
+        Measure(
+            "blocked_time", "Blocked time", "Time for which channels and processes stood still, in sum", "time units"
+        ),
+        Measure("delayed", "Delay of messages", "Mean delay of a message by the snapshot", "time units"),
+        Measure("delayed_most", "Longest delay", "Longest delay of a message by the snapshot", "time units"),
+        Measure("delayed_messages", "Messages delayed", "Messages that arrive later than without the snapshot", ""),
+        Measure("processed_bytes", "Bytes processed", "Size of the messages received before a part was done", "bytes"),
         Measure("control_messages", "Control messages", "Control messages sent", ""),
         Measure("control_bytes", "Bytes of markers", "Size of markers and control messages", "bytes"),
-        Measure("stamp_bytes", "Bytes of stamps", "Size of what the algorithm put on messages", "bytes"),
+        Measure("stamp_bytes", "Bytes of stamps", "Size of the stamps that the algorithm puts on messages", "bytes"),
         Measure("copied_pages", "Pages copied", "Pages of the state that had to be copied", ""),
         Measure("state_bytes", "Bytes of states", "Size of the recorded states", "bytes"),
         Measure("duration", "Length of the run", "Time from the start to the last step", "time units"),
@@ -70,7 +72,7 @@ MEASURES = {
 
 
 def measured(cells: Rows) -> list[Measure]:
-    """The measures that some cell has a value of, such as those of a storage where there is one; else all."""
+    """The measures of which some cell has a value, such as those of a storage; all of them if no cell has any."""
     found = [own for own in MEASURES.values() if any(row.get(f"{own.column}_50") is not None for row in cells)]
     return found or list(MEASURES.values())
 
@@ -107,7 +109,7 @@ class Dimension:
         return f"{value:g}" if isinstance(value, float) else str(value)
 
     def place(self, row: Row) -> float | None:
-        """The coordinate of `row` on an axis of numbers; None where it has none."""
+        """The coordinate of `row` on an axis of numbers; None if it has none."""
         found = row.get(self.position) if self.position else None
         return float(found) if isinstance(found, int | float) else None
 
@@ -121,11 +123,11 @@ DIMENSIONS = (
     Dimension("fifo", "channels", "Channels"),
     Dimension("crash", "crashes", "Crashes of a process per time unit", "crash"),
     Dimension("restart", "restarts", "Restarts of a process that is down, per time unit", "restart"),
-    Dimension("sever", "severed", "How often a channel is severed, per time unit", "sever"),
-    Dimension("mend", "mended", "How often a severed channel is mended, per time unit", "mend"),
+    Dimension("sever", "severed", "Rate at which channels are severed, per time unit", "sever"),
+    Dimension("mend", "mended", "Rate at which severed channels are mended, per time unit", "mend"),
     Dimension("lose", "messages lost", "Share of the messages that the network loses", "lose"),
     Dimension("copy", "messages copied", "Share of the messages that the network copies", "copy"),
-    Dimension("faults_until", "faults until", "Time after which nothing more fails", "faults_until"),
+    Dimension("faults_until", "faults until", "Time after which no fault happens", "faults_until"),
     Dimension("storage_bandwidth", "bandwidth", "Bytes that the storage takes per time unit", "storage_bandwidth"),
     Dimension("storage_limit", "uploads at a time", "Uploads that the storage takes at a time", "storage_limit"),
     Dimension("storage_jitter", "jitter", "Longest random wait before an upload (time units)", "storage_jitter"),

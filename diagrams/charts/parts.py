@@ -16,7 +16,7 @@ Slot = tuple[float, float]  # beside a value on an axis, as parts of the gap bet
 
 TYPE = 16  # pixels: legible on a projector
 FONT = '"Source Sans", sans-serif'  # the page's own
-AWAY = (-0.4, -0.06)  # the slot on the left, where something is drawn on the right
+AWAY = (-0.4, -0.06)  # the slot on the left of a violin
 GOLDEN = 0.618034  # multiples of it, modulo 1, spread evenly
 MOST_TICKS = 14
 TITLE_HEIGHT = 30  # pixels of the margin above a chart
@@ -24,7 +24,7 @@ LEAST_HEIGHT = 240  # pixels; the page gives it all the room there is
 
 
 class Axis:
-    """A dimension as an axis: to scale where each value has a number of its own, else the values side by side."""
+    """A dimension as an axis: to scale if each value has a number of its own, else with the values side by side."""
 
     def __init__(self, dimension: Dimension, rows: Rows, *, side_by_side: bool = False) -> None:
         self.dimension = dimension

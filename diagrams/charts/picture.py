@@ -1,7 +1,7 @@
 """A chart -> a still picture: a figure of charts/figures.py, laid out for a sheet, as lines, areas, discs and texts.
 
-From the top: the title, the legend, the name of the upward axis, the plot, the labels below it, the name of that axis,
-and the key of labels that had no room. All texts are horizontal; on paper all letters are of one size.
+From the top: the title, the legend, the name of the upward axis, the plot, and the labels below it. Then come the name
+of that axis, and the key of labels without room. All texts are horizontal; on paper all letters have one size.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 from diagrams.charts import traces
 from diagrams.charts.axes import LEADING, Ticks, below, beside, explained, span_of
 from diagrams.charts.parts import TYPE, number
-from diagrams.figure.drawing import Frame, Picture, dash_of, letters_in
-from diagrams.figure.sheet import SCREEN, Sheet
+from diagrams.drawing.frame import Frame, Picture
+from diagrams.drawing.sheet import SCREEN, Sheet
+from diagrams.drawing.trace_shapes import dash_of, letters_in
 from diagrams.shapes.lettering import width_of, wrapped
 from diagrams.shapes.marks import marks
 from diagrams.shapes.primitives import Area, Box, Line, Primitive, Text
@@ -31,7 +32,7 @@ Trace = Mapping[str, Any]
 
 
 def chart_picture(figure: Figure, sheet: Sheet = SCREEN) -> Picture:
-    """The picture of a chart; its height is what it needs. In pixels: `Picture.on(sheet)` brings it to paper."""
+    """The picture of a chart, as high as it needs, in pixels; `Picture.on(sheet)` brings it to paper."""
     letters = sheet.letters or TYPE
     layout, page = figure["layout"], _Page(sheet.width, letters)
     page.write(layout["title"]["text"], "bold")
@@ -59,7 +60,7 @@ class _Entry:
 
 
 class _Page:
-    """The lines of text of a picture, from the top down; `at` is what has been reached, in pixels."""
+    """The lines of text of a picture, from the top down; `at` is the height reached so far, in pixels."""
 
     def __init__(self, width: float, letters: float) -> None:
         self.width, self.letters = width, letters
@@ -68,7 +69,7 @@ class _Page:
         self.parts: list[Primitive] = []
 
     def write(self, text: str, style: str = "", centre: float | None = None) -> None:
-        """Add lines of text, from the left, or centred at a place as far as the picture's edges let it."""
+        """Add lines of text, from the left, or centred at a place as far as the picture's edges allow."""
         for line in wrapped(letters_in(text), self.letters, self.room, MOST_LINES):
             self.at += self.leading
             half = width_of(line, self.letters) / 2

@@ -1,8 +1,8 @@
 """The rows that a chart is drawn from, as CSV: whole numbers and floats as they are, nothing rounded.
 
-A line whose `row` is "cell" is a combination of the grid: how many runs it has, their median, and from low to high the
-range of eight of ten of them. A line whose `row` is "run" is a single run, drawn as a dot, with its value. The columns
-of a dimension are its value and, where another column places it on an axis, that one. No cell is a formula.
+A line whose `row` is "cell" is a combination of the grid: the number of its runs, their median, and the range from low
+to high of eight of ten of them. A line whose `row` is "run" is a single run, drawn as a dot, with its value. The column
+of a dimension holds its value; a second one holds its place on an axis, if that differs. No cell is a formula.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def measured(cells: Rows, runs: Rows, dimensions: Sequence[Dimension], measure: 
 def compared(
     cells: Rows, predicted: Sequence[float | None], dimensions: Sequence[Dimension], measure: Measure
 ) -> bytes:
-    """The combinations with what was predicted of them; those without a prediction or a measurement are left out."""
+    """The combinations with their predictions; those without a prediction or a measurement are left out."""
     pairs = zip(cells, predicted, strict=True)
     middle = f"{measure.column}_50"
     return _as_csv(
@@ -40,7 +40,7 @@ def compared(
 
 
 def slowest(rows: Rows) -> bytes:
-    """How many snapshots each process finished last, and the longest of them."""
+    """The number of snapshots that each process finished last, and the longest of them."""
     names = {
         "process": "process", "snapshots": "snapshots", "cell": "cell", "run": "run_id", "snapshot": "snapshot_id",
         "longest": "latency",
@@ -49,14 +49,14 @@ def slowest(rows: Rows) -> bytes:
 
 
 def depths(counts: Sequence[tuple[int, bool]]) -> bytes:
-    """How many states are so many steps from the beginning, and whether such a step completes a snapshot."""
+    """The number of states at each number of steps, and whether such a step completes a snapshot."""
     return _as_csv(
         {"steps": depth, "states": states, "completes": completes} for depth, (states, completes) in enumerate(counts)
     )
 
 
 def sized(curves: Iterable[tuple[str, Mapping[float, float]]]) -> bytes:
-    """What each line of the chart of sizes says, in bytes, by the marker delay in seconds."""
+    """The lines of the chart of sizes, in bytes, by the marker delay in seconds."""
     return _as_csv(
         {"line": name, "marker_delay": delay, "bytes": value} for name, own in curves for delay, value in own.items()
     )

@@ -25,40 +25,40 @@ class Curve(NamedTuple):
 
 
 def curves_of(system: System) -> list[Curve]:
-    """What a node, or a channel, holds by the documents and by the law. Raises InputError where it has no start."""
+    """The bytes at a node or in a channel, by the usual estimate and by the cost model. Raises InputError."""
     delays = _delays(system)
     systems = {float(delay): replace(system, delay=delay) for delay in delays}
     bound = {at: float(usual_estimate(own)["bytes_per_node"]) for at, own in systems.items()}
     found = {at: sizes(own) for at, own in systems.items()}
     size = float(system.size)
     return [
-        Curve("the documents", bound),
+        Curve("usual estimate", bound),
         *(
             Curve(name, {at: size * of(own) for at, own in found.items() if own is not None})
-            for name, of in _of_the_law(system).items()
+            for name, of in _by_model(system).items()
         ),
     ]
 
 
-def _of_the_law(system: System) -> dict[str, Callable[[Sizes], float]]:
-    """What the law of the system's algorithm says in messages, by the name of its line."""
+def _by_model(system: System) -> dict[str, Callable[[Sizes], float]]:
+    """The messages by the cost model of the system's algorithm, by the name of the line."""
     model = cost_model_of(system)
     if model is None:
         return {}
     if model.keeps:
         return {
-            "law: initiator": lambda own: own.at_initiator,
-            "law: any other": lambda own: own.at_another,
+            "algorithm: initiator": lambda own: own.at_initiator,
+            "algorithm: other nodes": lambda own: own.at_another,
         }
     if model.blocks_after is not None:
-        return {"law: waiting": lambda own: own.on_blocked}
+        return {"algorithm: waiting": lambda own: own.on_blocked}
     degrees = [own.channels for own in shape(system.topology, system.nodes)]
     rate = float(system.rate) * max(degrees)
-    return {"law: not sent": lambda own: rate * own.stands_still}
+    return {"algorithm: not sent": lambda own: rate * own.stands_still}
 
 
 def _delays(system: System) -> list[Fraction]:
-    """From 0 to twice the marker delay; the delay of a message too, where lines may have a corner."""
+    """The delays from 0 to twice the marker delay, with the delay of a message, where lines may have a corner."""
     last = 2 * system.delay or 2 * system.message_delay or Fraction(1)
     delays = {last * number / POINTS for number in range(POINTS + 1)} | {system.delay}
     return sorted(delays | ({system.message_delay} if system.message_delay < last else set()))
@@ -79,7 +79,11 @@ def sizing_chart(system: System, curves: Sequence[Curve]) -> Figure:
         **hover(f"<b>Your system</b>, {name}: {in_bytes(value)}" for name, value in points),
     })  # fmt: skip
     figure = frame(data, f"Held in channels ({word})", axis("Marker delay (s)"), axis("", from_zero=True), " ")
-    figure["layout"]["legend"] |= {"yref": "container", "y": 1, "yanchor": "top"}  # it stays there as the page narrows
+    figure["layout"]["legend"] |= {
+        "yref": "container",
+        "y": 1,
+        "yanchor": "top",
+    }  # the legend stays in place as the page narrows
     return figure
 
 

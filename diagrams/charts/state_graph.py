@@ -1,6 +1,6 @@
 """The graph of the states of a small system as SVG: from left to right, one step more in each column.
 
-A state is a circle; a diamond where a snapshot is complete, a cross where a check does not hold.
+A state is a circle; a diamond if a snapshot is complete, a cross if a check fails.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ AXIS = 9.0  # percent of the height: the numbers of the columns
 LEAST_HEIGHT = 240.0  # pixels that the states of a column share
 HOW_TO_READ = (
     "Each column is one step more. ◆: a snapshot is complete. ✖: a check fails. Point at a line to read "
-    "its step; click a state to see what is in it."
+    "its step. Click a state to see its contents."
 )
 
 Place = tuple[float, float]
 
 
 class Look(NamedTuple):
-    """How states of one kind are drawn: a path of radius 1, how much `wider` it is, and what a screen reader says."""
+    """The look of states of one kind: a path of radius 1, its factor `wider`, and the words for a screen reader."""
 
     name: str
     path: str
@@ -45,7 +45,7 @@ WRONG = Look(
 
 
 def state_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """The graph as SVG, which fills its place: places are parts of it, sizes are pixels. Colours are the page's.
+    """The graph as SVG, with places in percent of the picture, sizes in pixels, and the colours of the page.
 
     A step is a `g` with its number in `data-edge`, a state one with its number in `data-state`.
     """
@@ -96,12 +96,12 @@ def _is_roomy(nodes: Sequence[Node]) -> bool:
 
 
 def _columns(nodes: Sequence[Node]) -> list[int]:
-    """How many states there are at each depth."""
+    """The number of states at each depth."""
     return [len(list(own)) for _, own in groupby(nodes, key=lambda node: node.depth)]
 
 
 def look_of(nodes: Sequence[Node]) -> list[Look]:
-    """How each state is drawn."""
+    """The look of each state."""
     return [WRONG if node.wrong else COMPLETED if node.complete else PLAIN for node in nodes]
 
 
@@ -119,7 +119,7 @@ def way_to(edges: Sequence[Edge], number: int) -> list[Edge]:
 
 
 def places(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Place]:
-    """Where each state lies: (its depth, its height); two of a column at least 1 apart, each near its neighbours."""
+    """The place of each state: (its depth, its height); two of a column at least 1 apart, each near its neighbours."""
     columns = [list(own) for _, own in groupby(range(len(nodes)), key=lambda number: nodes[number].depth)]
     before: dict[int, list[int]] = {number: [] for number in range(len(nodes))}
     after: dict[int, list[int]] = {number: [] for number in range(len(nodes))}

@@ -1,6 +1,6 @@
 """The traces of a chart as primitives: lines, bands, symbols, error bars, bars, violins with their boxes, fields.
 
-A trace is a plain dict as Plotly takes it (diagrams/charts/figures.py); what it draws is what the page shows of it.
+A trace is a plain dict for Plotly (diagrams/charts/figures.py). Its primitives look as the page shows it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import stdev
 from typing import Any
 
-from diagrams.figure.drawing import Frame, Place, shapes
+from diagrams.drawing.frame import Frame
+from diagrams.drawing.trace_shapes import Place, shapes
 from diagrams.shapes.lettering import width_of
 from diagrams.shapes.primitives import Area, Line, Pixel, Primitive, Text
 
@@ -32,14 +33,14 @@ def _scatter(trace: Trace, frame: Frame, size: float) -> Iterator[Primitive]:
     places = [_place(x, y, frame) for x, y in zip(trace["x"], trace["y"], strict=True)]
     if "error_y" in trace:
         yield from _errors(trace, places, frame)
-    if trace.get("marker", {}).get("opacity") != 0:  # else it is seen only where it is picked
+    if trace.get("marker", {}).get("opacity") != 0:  # else only chosen points are seen
         yield from shapes(trace, places, frame, 1.0)
     if "text" in trace["mode"]:
         yield from _numbers(trace, places, frame, size)
 
 
 def _place(x: float | None, y: float | None, frame: Frame) -> Place:
-    """A point; None where nothing is drawn, or where it lies beyond the axes."""
+    """A point; None if nothing is drawn there, or if it lies beyond the axes."""
     if x is None or y is None:
         return None
     (left, right), (low, high) = frame.x_range, frame.y_range
@@ -58,7 +59,7 @@ def _errors(trace: Trace, places: Sequence[Place], frame: Frame) -> Iterator[Lin
 
 
 def _numbers(trace: Trace, places: Sequence[Place], frame: Frame, size: float) -> Iterator[Text]:
-    """The numbers in the fields of a heat map, where all of them have room."""
+    """The numbers in the fields of a heat map, if all of them have room."""
     (left, low), (right, high) = frame.pixel(0, 0), frame.pixel(1, 1)
     widest = max((width_of(text, size) for text in trace["text"]), default=0.0)
     if widest + ROOM > right - left or size + ROOM > low - high:
@@ -101,7 +102,7 @@ def _violin(trace: Trace, frame: Frame, size: float) -> Iterator[Primitive]:
 
 
 def density(values: Sequence[float]) -> list[tuple[float, float]]:
-    """How dense sorted values lie from the least to the greatest one: (value, share of the greatest density).
+    """The density of sorted values from the least to the greatest one: (value, share of the greatest density).
 
     Kernels are Gaussian with Silverman's bandwidth, as Plotly draws them.
     """
@@ -116,7 +117,7 @@ def density(values: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def _bandwidth(values: Sequence[float]) -> float:
-    """Silverman's rule of thumb; 0 where all values are the same."""
+    """The bandwidth by Silverman's rule of thumb; 0 if all values are the same."""
     if values[0] == values[-1]:
         return 0.0
     deviation, half = stdev(values), (quantile(values, 0.75) - quantile(values, 0.25)) / 1.349
@@ -133,7 +134,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def _fields(trace: Trace, frame: Frame, size: float) -> Iterator[Primitive]:
-    """The fields of a heat map; none where nothing was measured."""
+    """The fields of a heat map; cells without a measurement have none."""
     across, up = trace["xgap"] / 2, trace["ygap"] / 2
     for y, row in enumerate(trace["z"]):
         for x, value in enumerate(row):

@@ -3,17 +3,17 @@
 A module has
     TITLE, SUFFIX, MEDIA_TYPE
                         its name in a menu, the suffix and the media type of its files
-    FOR                 a sentence that says what it is for
-    PREVIEW             how the page shows the file before it is saved: "text" (its first lines), the name of a format
-                        with the same pictures that browsers show, maybe itself, or both with a blank between; may be
-                        left out: not at all
+    FOR                 a sentence on its use
+    PREVIEW             the preview of the file on the page: "text" (its first lines), the name of a format with the
+                        same pictures that browsers show (or its own), or both with a blank between; may be left out:
+                        there is none
     OPTIONS             its options (diagrams.scene.export_options); may be left out
-    ORDER               a number that sorts the menu; may be left out: then it is at the end
-    DRAWS_ROWS          whether it can draw several runs as one figure (scene/row.py); may be left out: it cannot
-    IS_LONG             whether a file may take many seconds, as one with a picture of every step does; may be left out.
-                        Short ones are made first.
+    ORDER               a number that sorts the menu; may be left out: the format is at the end
+    DRAWS_ROWS          whether it can draw several runs as one figure (scene/row.py); may be left out: False
+    IS_LONG             whether a file may take many seconds, as with a picture of every step; may be left out: False.
+                        The server makes short ones first.
     export(scene, view) -> bytes
-                        the file. Raises InputError where the format cannot hold this much.
+                        the file. Raises InputError if the format cannot hold this much.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sim.core.errors import InputError
 
 
 class Format(Protocol):
-    """What every module in this folder has."""
+    """A module of this folder."""
 
     TITLE: str
     SUFFIX: str
@@ -68,7 +68,7 @@ def check_draws_rows(name: str) -> None:
     """Raises InputError unless the format called `name` can draw several runs as one figure."""
     if not draws_rows(name):
         able = ", ".join(filter(draws_rows, formats()))
-        raise InputError(f"the format {name} holds one run; for several algorithms as one figure take one of {able}")
+        raise InputError(f"the format {name} holds one run; for several algorithms as one figure, use one of {able}")
 
 
 def options_of(name: str) -> tuple[Option, ...]:
@@ -77,39 +77,36 @@ def options_of(name: str) -> tuple[Option, ...]:
 
 
 def read_options(name: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """The values written in the texts of `given`, for `View.of`. The fields of a view may be given for every format.
+    """The values in the texts of `given`, for `View.of`. Every format accepts the fields of a view.
 
     Raises InputError for an option of another format, or an impossible value.
     """
     known = {option.name: option for option in (*SHARED, *options_of(name))}
     for option in given:
         if option not in known:
-            raise InputError(f"--{option}: means nothing to the format {name}; leave it out")
+            raise InputError(f"--{option}: does not apply to the format {name}; leave it out")
     return {option: known[option].read(text) for option, text in given.items()}
 
 
 def check_meant(name: str, asked: Mapping[str, Value], *, is_row: bool = False) -> None:
-    """Raises InputError for an option that is given although it means nothing to the drawing that is asked for.
-
-    `is_row`: several runs are drawn.
-    """
+    """Raises InputError for an option that does not apply to the drawing; with `is_row`, to several runs."""
     if FIGURES.name in asked and not is_row:
         raise InputError(f"--{FIGURES.name}: a table compares several algorithms; name them (--algorithms A,B,C)")
     for option in OF_ONE_RUN if is_row else ():
         if option.name in asked:
-            raise InputError(f"--{option.name}: means nothing to several algorithms in one figure; leave it out")
+            raise InputError(f"--{option.name}: does not apply to several algorithms in one figure; leave it out")
     drawings = [option for option in options_of(name) if option.name == DRAWING.name]
     drawing = asked.get(DRAWING.name, DRAWING.default)
     for option in options_of(name) if drawings else ():
         if option.name in asked and option.drawing not in (None, drawing):
             other = f"--{DRAWING.name} {option.drawing}"
-            raise InputError(f"--{option.name}: means nothing to the drawing {drawing}; leave it out, or take {other}")
+            raise InputError(f"--{option.name}: does not apply to the drawing {drawing}; leave it out, or use {other}")
 
 
 def offered(*, of_log: bool = False, of_row: bool = False) -> list[dict[str, Any]]:
     """The formats with their options, as the page's menu needs them.
 
-    For a run, for a window of a log, or for a row of runs, which not every format can draw.
+    `of_log` and `of_row`: for a window of a log, or for a row of runs, which not every format can draw.
     """
     asked = for_row if of_row else for_log if of_log else for_run
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from diagrams.export.tikz import latex_caption
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import (
     CROP,
@@ -16,10 +15,11 @@ from diagrams.scene.export_options import (
     menu,
 )
 from diagrams.scene.view import View
+from diagrams.still.latex import latex_caption
 from diagrams.still.pictures import caption
 
-TITLE = "Caption, what a picture shows in words"
-FOR = "For below a figure, or beside it for those who cannot see it."
+TITLE = "Caption, the picture in words"
+FOR = "For the text below a figure, and for readers who cannot see it."
 SUFFIX = ".txt"
 MEDIA_TYPE = "text/plain; charset=utf-8"
 PREVIEW = "text"

@@ -1,4 +1,4 @@
-"""Scene -> the event table of the whole run as CSV, whatever the step: sim.core.model.EVENT_TYPES names its columns."""
+"""Scene -> the event table of the whole run as CSV, for every step; sim.core.model.EVENT_TYPES names its columns."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from diagrams.still.slides import MOST_PAGES, slides
 from diagrams.still.tagged_pdf import tagged
 
 TITLE = "PDF deck, a page for each step"
-FOR = "For a lecture with any projector: a page for each step, with its sentence and what is recorded by then."
+FOR = "For a lecture with any projector: a page for each step, with its sentence and the record so far."
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
 PREVIEW = "gif"
@@ -24,6 +24,7 @@ IS_LONG = True
 def export(scene: Scene, view: View) -> bytes:
     """A page for each step of the view's range. Raises InputError beyond slides.MOST_PAGES pages."""
     pages = (
-        (vl_convert.svg_to_pdf(document(slide.picture, view.palette)), slide.told) for slide in slides(scene, view)
+        (vl_convert.svg_to_pdf(document(slide.picture, view.palette)), slide.description)
+        for slide in slides(scene, view)
     )
     return tagged(pages, scene.execution.scenario.headline)

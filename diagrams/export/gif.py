@@ -25,8 +25,8 @@ ORDER = 70
 OPTIONS = pages(MOST_PAGES)
 IS_LONG = True
 
-COLOURS, EXACT = 256, 128  # of a frame, which has its own; those that are kept as they are
-COARSE = 0b11111100  # what counts of the parts of the others
+COLOURS, EXACT = 256, 128  # of a frame; those that are kept exactly
+COARSE = 0b11111100  # the relevant bits of the other colours
 PACKING = np.array([1 << 16, 1 << 8, 1], np.uint32)  # of red, green and blue into one number
 
 Colours = NDArray[np.uint8]
@@ -50,9 +50,9 @@ def images(scene: Scene, view: View) -> Iterator[Image.Image]:
 
 
 class FewColours:
-    """Draws images in COLOURS of their own: the most frequent ones as they are, those of areas, lines and letters.
+    """A converter of images to COLOURS colours each: the most frequent ones exactly, as in areas, lines and letters.
 
-    The others, which are at edges, get the nearest of all that are kept.
+    The others, which are at edges, get the nearest colour that is kept.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ def _packed(colours: Colours) -> NDArray[np.uint32]:
 
 
 def _fewer(colours: Colours) -> Colours:
-    """As many colours as there is room for, for many."""
+    """Colours, reduced to as many as have room."""
     if len(colours) <= COLOURS - EXACT:
         return colours
     few = Image.fromarray(colours[None]).quantize(COLOURS - EXACT, dither=Image.Dither.NONE)

@@ -28,7 +28,7 @@ from sim.core.errors import InputError
 from sim.theory.cut_names import FAULTS
 
 TITLE = "Stand-alone web page"
-FOR = "For students, without any network: a page in which they step through the run, ask and predict."
+FOR = "For students without a network: a page that steps through the run, and that they can ask."
 SUFFIX = ".html"
 MEDIA_TYPE = "text/html"
 ORDER = 60
@@ -42,11 +42,11 @@ _FONT = '"Source Sans 3", "Source Sans Pro", "Segoe UI", system-ui, "Liberation 
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The page, at the view's step. Raises InputError beyond MOST_STEPS steps, and for what is no cut of the run."""
+    """The page, at the view's step. Raises InputError beyond MOST_STEPS steps, and for an unknown cut."""
     steps = scene.until - scene.first
     if steps > MOST_STEPS:
         raise InputError(
-            f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {steps}: "
+            f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {steps}; "
             "choose the scenario file (toml), which opens the whole run in the app, or a deck of some of its steps"
         )
     run = payload(scene, proofs=[snapshot.id for snapshot in scene.snapshots])
@@ -73,7 +73,7 @@ def export(scene: Scene, view: View) -> bytes:
 </head>
 <body>
 {browser.markup().replace('<section class="cc"', '<section class="cc" data-still', 1)}
-<noscript>This page draws with JavaScript: allow it, and nothing is fetched from anywhere.</noscript>
+<noscript>This page draws with JavaScript. Please allow it; the page makes no requests.</noscript>
 <script type="application/gzip" id="run">{packed(json.dumps(data, ensure_ascii=False, allow_nan=False))}</script>
 <script type="application/gzip" id="plotly">{_plotly()}</script>
 <script type="module">
@@ -85,7 +85,7 @@ def export(scene: Scene, view: View) -> bytes:
 
 
 def _shown(scene: Scene, view: View) -> dict[str, str]:
-    """What the page shows beside the step, as a link says it (sim/edit/link.py). A cut is seen in its tab."""
+    """The view of the page besides the step, as a link has it (sim/edit/link.py). A cut opens its tab."""
     told = {key: view.options[option.name] for key, option in IN_LINKS.items() if view.options.get(option.name)}
     if "cut" not in told:
         return {key: str(value) for key, value in told.items()}

@@ -1,4 +1,4 @@
-"""Scene -> the event table of the whole run as JSON Lines, whatever the step: an object for each row."""
+"""Scene -> the event table of the whole run as JSON Lines, an object for each row; the same at every step."""
 
 from __future__ import annotations
 

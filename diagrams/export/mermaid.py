@@ -1,16 +1,16 @@
-"""Scene -> a Mermaid sequence diagram of what happens up to a step (https://mermaid.js.org)."""
+"""Scene -> a Mermaid sequence diagram of the run up to a step (https://mermaid.js.org)."""
 
 from __future__ import annotations
 
-from diagrams.figure.sequence import Item, Note, sequence
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import STEP
 from diagrams.scene.view import View
+from diagrams.still.sequence import Item, Note, sequence
 from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL
 
 TITLE = "Mermaid sequence diagram"
-FOR = "For Markdown, as on GitHub: what happens up to a step, as the text of a sequence diagram."
+FOR = "For Markdown, as on GitHub: the run up to a step, as the text of a sequence diagram."
 SUFFIX = ".mmd"
 MEDIA_TYPE = "text/vnd.mermaid"
 PREVIEW = "text"
@@ -23,16 +23,16 @@ _PLAIN = frozenset(" ,.>()'*+-/=?!_|“”’…→")
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """Application messages are solid arrows, markers dashed ones, control messages dashed ones with an open head.
+    """The diagram in UTF-8: solid arrows for application messages, dashed for markers, open heads for control ones.
 
-    A message that is never received ends in a cross. Raises InputError where the text is too long for Mermaid.
+    A message that is never received ends in a cross. Raises InputError if the text is too long for Mermaid.
     """
     last = len(scene.lanes) - 1
     names = [f"    participant p{lane} as {_escaped(name)}" for lane, name in enumerate(scene.lanes)]
     text = "\n".join(["sequenceDiagram", *names, *(_line(item, last) for item in sequence(scene, view))]) + "\n"
     if len(text) > MOST_LETTERS:
         raise InputError(
-            f"Mermaid reads at most {MOST_LETTERS} letters, and up to step {view.step} these are {len(text)}: "
+            f"Mermaid reads at most {MOST_LETTERS} letters, and up to step {view.step} these are {len(text)}; "
             "give an earlier step"
         )
     return text.encode("utf-8")
@@ -49,7 +49,7 @@ def _line(item: Item, last: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text with the characters that Mermaid interprets written as their numbers."""
+    """The text, with the characters that Mermaid interprets as their numbers."""
     return "".join(
         letter if letter.isalnum() or letter in _PLAIN else f"#{ord(letter)};"
         for letter in text

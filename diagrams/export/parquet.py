@@ -1,4 +1,4 @@
-"""Scene -> the event table of the whole run as Parquet, whatever the step, typed as sim/core/model.py says."""
+"""Scene -> the event table of the whole run as Parquet, with the types of sim/core/model.py; the same at every step."""
 
 from __future__ import annotations
 

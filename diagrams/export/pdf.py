@@ -1,6 +1,6 @@
 """Scene -> PDF of any step: the SVG picture as one page, fonts embedded; on a screen a point for a pixel.
 
-It is tagged: its alternative text says what is seen.
+It is tagged: an alternative text describes the picture.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import vl_convert
 
+from diagrams.drawing.frame import Picture
 from diagrams.export import svg
-from diagrams.figure.drawing import Picture
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE
 from diagrams.scene.view import View
@@ -22,7 +22,7 @@ TITLE = "PDF picture"
 FOR = "For LaTeX, with \\includegraphics, and for printing: a page as large as the figure, with its fonts."
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
-PREVIEW = "svg"  # which has no limit of dots
+PREVIEW = "svg"  # SVG has no limit of dots
 ORDER = 30
 DRAWS_ROWS = True
 OPTIONS = PICTURE
@@ -30,11 +30,11 @@ OPTIONS = PICTURE
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step."""
-    picture, _, told = drawn(scene, view)
-    return document(picture, view.palette, scene.execution.scenario.headline, told)
+    picture, _, description = drawn(scene, view)
+    return document(picture, view.palette, scene.execution.scenario.headline, description)
 
 
-def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:
-    """A picture as a page, with a title, and `told` for those who cannot see it."""
+def document(picture: Picture, palette: Mapping[str, str], title: str, description: str) -> bytes:
+    """A picture as a page, with a title, and a description for readers who cannot see it."""
     in_points = replace(picture, unit="px")  # vl-convert makes a point of a pixel
-    return tagged([(vl_convert.svg_to_pdf(svg.document(in_points, palette)), told)], title)
+    return tagged([(vl_convert.svg_to_pdf(svg.document(in_points, palette)), description)], title)

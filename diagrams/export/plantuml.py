@@ -1,15 +1,15 @@
-"""Scene -> a PlantUML sequence diagram of what happens up to a step (https://plantuml.com)."""
+"""Scene -> a PlantUML sequence diagram of the run up to a step (https://plantuml.com)."""
 
 from __future__ import annotations
 
-from diagrams.figure.sequence import Item, Note, sequence
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import STEP
 from diagrams.scene.view import View
+from diagrams.still.sequence import Item, Note, sequence
 from sim.core.model import APP, CONTROL
 
 TITLE = "PlantUML sequence diagram"
-FOR = "For documents made with PlantUML: what happens up to a step, as the text of a sequence diagram."
+FOR = "For texts made with PlantUML: the run up to a step, as the text of a sequence diagram."
 SUFFIX = ".puml"
 MEDIA_TYPE = "text/plain"
 PREVIEW = "text"
@@ -20,7 +20,7 @@ _PLAIN = frozenset(" ,.;>{}()'+=?|“”’…→")
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """Application messages are solid arrows, markers dashed ones, control messages dashed ones with an open head.
+    """The diagram in UTF-8: solid arrows for application messages, dashed for markers, open heads for control ones.
 
     A message that is never received ends in a cross.
     """
@@ -41,7 +41,7 @@ def _line(item: Item, last: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text with the characters that PlantUML may interpret written as their numbers."""
+    """The text, with the characters that PlantUML may interpret as their numbers."""
     letters = zip(text, text[1:] + " ", strict=True)
     return "".join(
         letter if letter.isalnum() or letter in _PLAIN or (letter, after) == ("-", ">") else f"<U+{ord(letter):04X}>"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import vl_convert
 
+from diagrams.drawing.frame import Picture
 from diagrams.export import svg
-from diagrams.figure.drawing import Picture
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE, POINTS
 from diagrams.scene.view import View
@@ -15,7 +15,7 @@ from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 
 TITLE = "PNG picture"
-FOR = "For slides, chats and texts that take no SVG or PDF: dots, 300 to an inch on paper."
+FOR = "For slides, chats and texts that accept no SVG or PDF: dots, 300 to an inch on paper."
 SUFFIX = ".png"
 MEDIA_TYPE = "image/png"
 PREVIEW = "png"
@@ -31,25 +31,25 @@ POINT = 72 / 96  # vl-convert counts a pixel of the SVG, of which 96 are an inch
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step: twice its size on a screen, or PER_INCH dots for an inch of paper."""
-    picture, _, told = drawn(scene, view)
-    return document(picture, view.palette, scene.execution.scenario.headline, told)
+    picture, _, description = drawn(scene, view)
+    return document(picture, view.palette, scene.execution.scenario.headline, description)
 
 
-def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:
+def document(picture: Picture, palette: Mapping[str, str], title: str, description: str) -> bytes:
     """A picture as PNG. Raises InputError beyond MOST_DOTS."""
     check_dots(picture)
-    written = svg.document(picture, palette, title, told)
+    written = svg.document(picture, palette, title, description)
     if picture.unit == "px":
         return vl_convert.svg_to_png(written, scale=SCALE)
     return vl_convert.svg_to_png(written, scale=POINT, ppi=PER_INCH)
 
 
 def check_dots(picture: Picture) -> None:
-    """Raises InputError where a picture has more dots than MOST_DOTS."""
+    """Raises InputError if a picture has more dots than MOST_DOTS."""
     dots = SCALE if picture.unit == "px" else PER_INCH / POINTS["in"]
     wide, high = round(picture.width * dots), round(picture.height * dots)
     if wide * high > MOST_DOTS:
         raise InputError(
             f"a PNG holds at most {MOST_DOTS:,} dots, and this picture has {wide:,} x {high:,} dots; "
-            "make it narrower or its letters smaller, or take SVG or PDF"
+            "make it narrower or its letters smaller, or use SVG or PDF"
         )

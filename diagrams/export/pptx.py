@@ -77,19 +77,19 @@ def _add(made: Slides, slide: Slide, palette: Palette, notes: str) -> None:
 def _shapes(slide: Slide, palette: Palette) -> str:
     """The diagram and the record of a slide."""
     shapes = Shapes(palette)
-    diagram = shapes.group(_parts(slide), slide.box, "Space-time diagram", slide.told)
+    diagram = shapes.group(_parts(slide), slide.box, "Space-time diagram", slide.description)
     return diagram + "".join(shapes.table(table, "Record") for table in slide.record)
 
 
 def _parts(slide: Slide) -> Iterator[Primitive]:
-    """The diagram without what lies outside its plot."""
+    """The diagram, clipped at its plot."""
     for part in slide.diagram.inside:
         yield from clipped(part, slide.diagram.clip) if slide.diagram.clip else (part,)
     yield from slide.diagram.around
 
 
 def _write_title(title: TitleShape, slide: Slide, palette: Palette) -> None:
-    """The number of the step and its sentence, where the deck's pages have them."""
+    """Write the number of the step and its sentence, in the same place as on the deck's pages."""
     lines = LEADING * (HEAD_SIZE + slide.size * len(slide.lines))
     title.left, title.top, title.width, title.height = (
         Emu(round(length * EMU)) for length in (SIDE, TOP, WIDTH - 2 * SIDE, lines)
@@ -111,7 +111,7 @@ def _rgb(colour: str) -> RGBColor:
 
 
 class Notes:
-    """What a lecturer says: the sentence of a step, what the story says of it, and why a snapshot records so."""
+    """The notes for a lecturer: the sentence of a step, the words of the story, and the reasons of the record."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.snapshots = scene, record_of(scene)
@@ -126,7 +126,7 @@ class Notes:
         return "\n".join(" ".join(text.split()) for text in told if text)
 
     def _reasons(self, step: int) -> Iterator[str]:
-        """Why messages are recorded, and the verdicts, at the step at which they are known."""
+        """The reasons why messages are recorded, and the verdicts, at the step at which they are known."""
         for snapshot in self.snapshots:
             for timeline in snapshot["why"]:
                 yield from (sentence for since, sentence in timeline if since == step)

@@ -6,7 +6,7 @@ Each event is two lines, in the form that ShiViz's default expression parses:
 
 ShiViz wants each event of a host to raise the host's own entry by one, so recordings, which are logged too, count as
 local events. Between application events the clocks give the same happened-before as sim.theory.causality (Fidge 1988,
-Mattern 1989). What recoveries have taken back is left out.
+Mattern 1989). Events that recoveries have taken back are left out.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ Clock = dict[str, int]
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The log in UTF-8, in the order of the run. Raises InputError where the clocks would not fit into memory."""
+    """The log in UTF-8, in the order of the run. Raises InputError if the clocks would not fit into memory."""
     kinds = {*APPLICATION_KINDS, RECORD, COPIED}
     logged = [event for event in scene.execution.events if event.kind in kinds and not is_gone(event)]
     if len(logged) * len(scene.lanes) > MOST_ENTRIES:
         raise InputError(
             f"a ShiViz log of {len(logged)} events of {len(scene.lanes)} processes would hold more than "
-            f"{MOST_ENTRIES} clock entries: export the event table (csv, jsonl, parquet) instead"
+            f"{MOST_ENTRIES} clock entries; export the event table (csv, jsonl, parquet) instead"
         )
     lines = (f"{_text(event)}\n{event.process} {_json(clock)}\n" for event, clock in _clocked(logged))
     return "".join(lines).encode("utf-8")
@@ -66,7 +66,7 @@ def _clocked(events: list[Event]) -> Iterator[tuple[Event, Clock]]:
 
 
 def _text(event: Event) -> str:
-    """What happened, on one line."""
+    """An event in words, on one line."""
     if event.kind == RECORD:
         text = f"records its state for {event.snapshot_id}"
     elif event.kind == INTERNAL:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import quoteattr
 
-from diagrams.figure.drawing import Picture, sketch
+from diagrams.drawing.diagram import sketch
+from diagrams.drawing.frame import Picture
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE
 from diagrams.scene.view import View
@@ -26,8 +27,8 @@ FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first is built in
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step as an SVG document in UTF-8."""
-    picture, _, told = drawn(scene, view)
-    return document(picture, view.palette, scene.execution.scenario.headline, told).encode("utf-8")
+    picture, _, description = drawn(scene, view)
+    return document(picture, view.palette, scene.execution.scenario.headline, description).encode("utf-8")
 
 
 def thumbnail(scene: Scene, palette: Palette) -> str:
@@ -37,11 +38,11 @@ def thumbnail(scene: Scene, palette: Palette) -> str:
 
 
 def document(picture: Picture, palette: Palette, title: str = "", description: str = "") -> str:
-    """A picture on paper, with a title and a description for those who cannot see it."""
-    told = [f"<{tag}>{escaped(text)}</{tag}>" for tag, text in (("title", title), ("desc", description)) if text]
+    """A picture on paper, with a title and a description for readers who cannot see it."""
+    texts = [f"<{tag}>{escaped(text)}</{tag}>" for tag, text in (("title", title), ("desc", description)) if text]
     paper = f'<rect width="{picture.width:g}" height="{picture.height:g}" fill="{palette["paper"]}"/>'
     around = [written(part, palette) for part in picture.around]
-    return _element(picture, palette, [*told, paper, *_inside(picture, palette), *around])
+    return _element(picture, palette, [*texts, paper, *_inside(picture, palette), *around])
 
 
 def _element(picture: Picture, palette: Palette, lines: Iterable[str]) -> str:

@@ -1,27 +1,26 @@
 """Scene -> TikZ, of any step: a tikzpicture for a paper to input, as wide as it says, or a document of its own.
 
 It needs LaTeX's base packages and TikZ with arrows.meta (Debian: texlive-latex-base, texlive-pictures); plain pdflatex
-compiles it. Every point that has a name (panels/nodes.py) is a node of that name, and all that is drawn there refers
-to it: who moves a node moves its arrows. Every look is a style, after which an author's own style for the same sign
-comes, such as cut/message. Characters that TeX's own fonts lack are transliterated, or written as their numbers, such
-as [U+6F22].
+compiles it. Every named point (panels/nodes.py) is a node of that name. All signs at that point refer to it, so an
+author who moves a node moves its arrows. Every look is a style; an author's own style for the same sign, such as
+cut/message, comes after it.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from diagrams.figure.drawing import Picture
+from diagrams.drawing.frame import Picture
 from diagrams.panels.nodes import START, node_name
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import FONT_SIZE, PICTURE, WIDTH, Option
 from diagrams.scene.view import View
 from diagrams.shapes.clipping import clipped
 from diagrams.shapes.primitives import HALF_WIDTH, Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.still.latex import latex_caption, typeset
 from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 
@@ -33,7 +32,7 @@ PREVIEW = "svg text"
 ORDER = 50
 DRAWS_ROWS = True
 
-COLUMN = "80mm"  # the width where none is given; a column of LaTeX's own article is 80.6 mm wide, and its page 165 mm
+COLUMN = "80mm"  # the default width; a column of LaTeX's own article is 80.6 mm wide, and its page 165 mm
 _OWN = {
     WIDTH: replace(
         WIDTH, default=COLUMN, help=f"{WIDTH.help.partition(' (')[0]} (default: {COLUMN})",
@@ -42,9 +41,9 @@ _OWN = {
     FONT_SIZE: replace(FONT_SIZE, help=FONT_SIZE.help.replace("170mm", COLUMN)),
 }  # fmt: skip
 STANDALONE = Option(
-    "standalone", "As a document of its own", "a whole document, not a tikzpicture to input", "flag", default=False
+    "standalone", "As a document of its own", "a complete document, not a tikzpicture to input", "flag", default=False
 )  # fmt: skip
-CAPTION = Option("caption", "With a caption", "what is seen, as a caption below the picture", "flag", default=False)
+CAPTION = Option("caption", "With a caption", "the picture in words, as a caption below it", "flag", default=False)
 OPTIONS = (*(_OWN.get(option, option) for option in PICTURE), STANDALONE, CAPTION)
 
 MOST_LINES = 8_000  # pdflatex's memory, 5 million words, holds 8,100 and not 10,800
@@ -72,25 +71,11 @@ TAIL = "\\end{document}\n"
 BEGIN = r"\begin{tikzpicture}[x=1bp,y=-1bp,line join=round,node font=\sffamily,cut/picture/.try]"
 END = r"\end{tikzpicture}%"
 
-_SIGNS = {
-    "\\": r"$\backslash$", "{": r"$\{$", "}": r"$\}$", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "{''}", "'": "{'}", "`": "{`}", "-": "{-}",
-    "‘": "{`}", "’": "{'}", "“": "{``}", "”": "{''}", "–": "{--}", "—": "{---}", "…": r"\ldots{}", "\u00a0": "~",
-    "→": r"$\to$", "←": r"$\leftarrow$", "↑": r"$\uparrow$", "†": r"$\dagger$",
-    "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\leq$", "≥": r"$\geq$",
-    "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ø": r"\o{}", "Ø": r"\O{}",
-    "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}",
-}  # fmt: skip
-_ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
-}  # fmt: skip
-
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step (ASCII).
 
-    Raises InputError where TeX's memory would not hold the picture, and for a caption in a document of its own.
+    Raises InputError if TeX's memory would not hold the picture, and for a caption in a document of its own.
     """
     if STANDALONE.of(view) and CAPTION.of(view):
         raise InputError("--caption belongs to a picture in a paper; leave out --standalone, or give it no caption")
@@ -98,7 +83,7 @@ def export(scene: Scene, view: View) -> bytes:
     lines = list(_Writer(picture, view.palette).written())
     if len(lines) > MOST_LINES:
         raise InputError(
-            f"TeX's memory holds a picture of at most {MOST_LINES} lines, and these are {len(lines)}: "
+            f"TeX's memory holds a picture of at most {MOST_LINES} lines, and these are {len(lines)}; "
             "export it as pdf, or a run with fewer messages"
         )
     if CAPTION.of(view):
@@ -109,25 +94,20 @@ def export(scene: Scene, view: View) -> bytes:
     return (HEAD % size + whole + TAIL if STANDALONE.of(view) else whole).encode("ascii")
 
 
-def latex_caption(text: str) -> str:
-    """A text as the caption of a figure in LaTeX."""
-    return rf"\caption{{{typeset(text)}}}"
-
-
 class _Writer:
-    """Writes a picture: its colours, its looks and its nodes as its shapes need them, and then the shapes."""
+    """A writer of a picture: the colours, looks and nodes that its shapes need, and then the shapes."""
 
     def __init__(self, picture: Picture, palette: Mapping[str, str]) -> None:
         self.picture, self.palette = picture, palette
         self.name_at = {_rounded(at): name for name, at in reversed(list(picture.nodes.items()))}
-        self.drawn: dict[str, Pixel] = {}  # nodes that something refers to
-        self.bordered: set[str] = set()  # those that have a shape by now
+        self.drawn: dict[str, Pixel] = {}  # nodes to which a shape refers
+        self.bordered: set[str] = set()  # nodes with a shape so far
         self.looks: dict[tuple[str, str], str] = {}  # names of looks, by sign and style
         self.styles: list[str] = []
         self.colours = {"paper"}
 
     def written(self) -> Iterator[str]:
-        """The tikzpicture. All that it defines ends with it."""
+        """Yield the lines of the tikzpicture, which defines everything locally."""
         shapes = [*self._inside(), *(line for part in self.picture.around for line in self._shape(part))]
         box = f"(0,0) rectangle ({_number(self.picture.width)},{_number(self.picture.height)})"
         yield BEGIN
@@ -168,7 +148,7 @@ class _Writer:
                 yield self._text(part)
 
     def _arrow(self, part: Arrows, way: tuple[Pixel, Pixel], end: Pixel) -> str:
-        """An arrow to the node at its end, which it does not touch; one that is a head only as a triangle."""
+        """An arrow to the node at its end, which it does not touch; an arrow without a shaft is a triangle."""
         start, tip = way
         if part.shaft(way) is None:
             alone = Area((part.corners(way),), part.fill, part.colour, part.outline, sign=f"{part.sign} head")
@@ -202,7 +182,7 @@ class _Writer:
         return rf"\node[{look},anchor={ANCHORS[text.anchor]}] at {self._beside(text)} {{{typeset(text.letters)}}};"
 
     def _beside(self, text: Text) -> str:
-        """Where a text is: the name of an event or a process is beside its node."""
+        """The place of a text; the name of an event or a process is beside its node."""
         name = node_name(text.letters) + (f"-{START}" if text.sign == "process" else "")
         node = self.picture.nodes.get(name) if text.sign in ("label", "process") else None
         if node is None or math.dist(node, text.at) > NEAR:
@@ -222,7 +202,7 @@ class _Writer:
         return told
 
     def _polygon(self, polygon: Path, curved: bool) -> str:
-        """The end of the options of a polygon, and its path; that of a symbol lies about its node."""
+        """The end of the options of a polygon, and its path; the polygon of a symbol is relative to its node."""
         middle = tuple((min(side) + max(side)) / 2 for side in zip(*polygon, strict=True))
         name = self.name_at.get(_rounded((middle[0], middle[1])))
         if name is None or curved:
@@ -266,7 +246,7 @@ class _Writer:
 
 
 def _rank(token: str) -> str:
-    """The name of a colour that tells a process (p0) or a snapshot (s0) from others; "" of another colour."""
+    """The name of the colour of a process (p0) or a snapshot (s0); "" for another colour."""
     name = token[1:].partition("/")[0]
     return name if re.fullmatch("[ps][0-9]", name) else ""
 
@@ -287,23 +267,3 @@ def _at(point: Pixel) -> str:
 def _number(value: float) -> str:
     """A length, to a hundredth."""
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
-
-
-def typeset(text: str) -> str:
-    """`text` as LaTeX (ASCII) that compiles, whatever it is."""
-    return "".join(map(_letter, unicodedata.normalize("NFC", text.replace("->", "→"))))
-
-
-def _letter(letter: str) -> str:
-    if letter in _SIGNS:
-        return _SIGNS[letter]
-    if letter.isascii():
-        return letter
-    base, *marks = list(unicodedata.normalize("NFD", letter))
-    if base.isascii() and base.isalpha() and all(mark in _ACCENTS for mark in marks):
-        written = rf"\{base} " if base in "ij" else base
-        for mark in marks:
-            written = rf"\{_ACCENTS[mark]}{{{written}}}"
-        return written
-    alike = unicodedata.normalize("NFKD", letter)
-    return "".join(map(_letter, alike)) if alike.isascii() else f"[U+{ord(letter):04X}]"

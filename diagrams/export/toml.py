@@ -1,4 +1,4 @@
-"""Scene -> the scenario as a file, which gives this execution again, whatever the step."""
+"""Scene -> the scenario as a file, which gives this execution again; the same at every step."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The space-time diagram: a scene as a figure, and the figure as lines, arrows and texts."""
+"""The space-time diagram of a scene: its elements, texts and signs, as a figure of plain lists and dicts."""

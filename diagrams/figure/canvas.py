@@ -21,7 +21,7 @@ def plain(text: str) -> str:
 
 
 class Canvas:
-    """Knows which way time runs and what room there is, and collects traces."""
+    """The traces of a diagram, with the direction of time and the room."""
 
     def __init__(self, scene: Scene, orientation: str, room: Room = SCREEN) -> None:
         self.scene = scene
@@ -33,7 +33,7 @@ class Canvas:
         self.scale = room.scale(len(scene.lanes), len(scene.dots), self.down)
 
     def of(self, *snapshots: str | None) -> Trace:
-        """The meta of a trace that belongs to these snapshots; it is dimmed where another one is chosen."""
+        """The meta of a trace that belongs to these snapshots; it is dimmed while another one is chosen."""
         known = [snapshot for snapshot in snapshots if snapshot is not None]
         return {"snapshots": known} if known else {}
 
@@ -46,7 +46,7 @@ class Canvas:
     ) -> Trace:
         """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements.
 
-        `sign` says what they stand for, by a word of SIGN_WORDS (diagrams/shapes/primitives.py).
+        `sign` names them by a word of SIGN_WORDS (diagrams/shapes/primitives.py).
         """
         deadline.check()
         flat = [point for element in points for point in element]
@@ -72,7 +72,7 @@ def write(
     canvas: Canvas, points: Sequence[Point], texts: Sequence[str], position: str | list[str], colour: str, size: int,
     show: Sequence[Span] | None, sign: str = "label", **look: Any,
 ) -> Trace:  # fmt: skip
-    """Add a trace of texts at points; where `show` is None they are seen at every step."""
+    """Add a trace of texts at points; with `show` None they are seen at every step."""
     font = {"color": colour, "size": canvas.letters(size)}
     spans = show if show is not None else [(0, None)] * len(points)
     return canvas.add(

@@ -1,6 +1,6 @@
-"""The cuts of the space-time diagram: a snapshot's line with its past and future, and one that somebody has put there.
+"""The cuts of the space-time diagram: a snapshot's line with its past and future, and the cut that the user has chosen.
 
-The page itself draws the latter over the diagram, since it moves (assets/explore/cut/).
+The page itself draws the user's cut over the diagram, since it moves (assets/explore/cut/).
 """
 
 from __future__ import annotations
@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from itertools import groupby, pairwise
 
-from diagrams.figure.arrows import shaft
+from diagrams.figure import icons
 from diagrams.figure.canvas import Canvas, Point, Trace, plain, write
 from diagrams.figure.labels import Spot
+from diagrams.figure.shafts import shaft
+from diagrams.figure.sign import Sign, has
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Cut, Span
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import width_of
-from sim.core.model import APP
+from sim.core.model import APP, RESTORE
 
 CURVE = 24  # points of a cut's line between two lanes
-MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
+MOST_CURVED = 30  # lanes at most: a cut between them is a curve
 TINT, TINT_OF_SEVERAL = 0.13, 0.09  # opacities of a past
-MOST_CROSSES = 12  # on messages that speak against a cut
+MOST_CROSSES = 12  # on orphan messages
 OUTER, INNER = 13.0, 9.0  # pixels: how wide a double line is, and its inside
 OFF_DOUBLE = 0.014  # of the time on show: how far before a double line its name is
 NAME_SIZE = 16  # of the letters at the end of a cut
@@ -29,7 +31,7 @@ FILL: Trace = {"fill": "toself", "mode": "none"}
 
 
 def line_of(scene: Scene, cut: Cut) -> list[Point] | None:
-    """The line of a cut; None where it has no position on some lane."""
+    """The line of a cut; None if it has no position on some lane."""
     positions = complete(cut)
     return None if positions is None else _line_through(scene, positions)
 
@@ -39,10 +41,10 @@ def _line_through(scene: Scene, positions: Sequence[float]) -> list[Point]:
 
 
 def bends(line: Sequence[Point]) -> list[int]:
-    """How many points of a cut's line, one after the other, belong to each curve or straight part of it.
+    """The number of points in each curve or straight part of a cut's line, one after the other.
 
-    A part ends where the next one begins. Between two lanes the line is exactly a cubic Bezier curve whose two control
-    points lie a third and two thirds of the way across, beside its ends (`_between`).
+    A part ends where the next one begins. Between two lanes the line is a cubic Bezier curve (`_between`). Its control
+    points lie a third and two thirds of the way across, beside its ends.
     """
     whole = [place for place, (lane, _) in enumerate(line) if lane == int(lane) or place in (0, len(line) - 1)]
     return [after - before for before, after in pairwise(whole)]
@@ -91,15 +93,15 @@ def straight_at(scene: Scene, positions: Sequence[float]) -> set[int]:
 
 
 def complete(cut: Cut) -> list[float] | None:
-    """The positions of a cut; None where it has none on some lane."""
+    """The positions of a cut; None if it has none on some lane."""
     positions = [position for position in cut.positions if position is not None]
     return positions if len(positions) == len(cut.positions) and cut.known is not None else None
 
 
 def tints(canvas: Canvas) -> None:
-    """Past and future of a snapshot's cut; with several snapshots only their pasts, in their colours.
+    """The past and the future of a snapshot's cut; with several snapshots only their pasts, in their colours.
 
-    They give way (`meta.unless_cut`) to a cut that somebody holds: only one cut is tinted.
+    They give way (`meta.unless_cut`) to a cut that the user holds: only one cut is tinted.
     """
     _, high = canvas.scene.extent
     own = () if canvas.scene.shown_cut else canvas.scene.cuts
@@ -126,7 +128,7 @@ def tints(canvas: Canvas) -> None:
 
 
 def shown_past(canvas: Canvas) -> None:
-    """The past of the cut that somebody has put there."""
+    """The past of the cut that the user has chosen."""
     cut = canvas.scene.shown_cut
     if cut:
         tint = f"{theme.verdict_colour(cut.consistent)}/{TINT}"
@@ -136,7 +138,7 @@ def shown_past(canvas: Canvas) -> None:
 
 
 def shown_messages(canvas: Canvas) -> None:
-    """What that cut finds in the channels, on the band of a recorded message; and what speaks against it, in alarm."""
+    """The messages in the channels at that cut, on the band of a recorded message, and the orphan messages, in red."""
     cut = canvas.scene.shown_cut
     if not cut:
         return
@@ -148,7 +150,7 @@ def shown_messages(canvas: Canvas) -> None:
 
 
 def shown_line(canvas: Canvas) -> None:
-    """The line of that cut, and a cross on each message that speaks against it."""
+    """The line of that cut, and a cross on each orphan message."""
     cut = canvas.scene.shown_cut
     if not cut:
         return
@@ -166,7 +168,7 @@ def shown_line(canvas: Canvas) -> None:
 def lines_back_to(canvas: Canvas) -> None:
     """The line that each recovery goes back to: a double one, in which the dashed line of the snapshot lies.
 
-    It joins the processes that are restored, and gives way to a cut that somebody holds.
+    It joins the processes that are restored, and gives way to a cut that the user holds.
     """
     for own in () if canvas.scene.shown_cut else canvas.scene.back_to:
         colour = "@ink" if own.snapshot is None else theme.snapshot_colour(canvas.scene.rank_of(own.snapshot))
@@ -192,16 +194,16 @@ def parts_of(scene: Scene, positions: Sequence[float | None]) -> Iterator[list[P
 
 
 def _past(canvas: Canvas, line: Sequence[Point]) -> list[Point]:
-    """The outline of everything before a cut."""
+    """The outline of the past of a cut."""
     low, _ = canvas.scene.extent
     return [(line[0][0], low), *line, (line[-1][0], low)]
 
 
 def names(canvas: Canvas, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, str]]:
-    """The names at the end of a snapshot's cut: of its two sides; with several snapshots its own on the past's.
+    """The names at the end of a snapshot's cut: of its two sides, or of several snapshots its own, on the past's side.
 
-    A recovery line has its own name in any case. At an edge of the plot, a side that has no room has no name, and the
-    cut's own is on the other side.
+    A recovery line always has its own name. At an edge of the plot, a side without room has no name, and the cut's own
+    name is on the other side.
     """
     scene, down = canvas.scene, canvas.down
     low, high = scene.extent
@@ -233,7 +235,7 @@ def names(canvas: Canvas, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, s
 def cuts(canvas: Canvas) -> None:
     """The cut of each snapshot as a dashed line, once every process has recorded.
 
-    It gives way (`meta.unless_cut`) to a cut that somebody holds: one line shows one cut.
+    It gives way (`meta.unless_cut`) to a cut that the user holds: only one cut is on show.
     """
     for cut in () if canvas.scene.shown_cut else canvas.scene.cuts:
         line = line_of(canvas.scene, cut)
@@ -249,3 +251,39 @@ def cuts(canvas: Canvas) -> None:
             ((spot, name),) = names(canvas, cut, line)
             text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
             write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=meta)
+
+
+BACK_TO_SIGNS = (
+    Sign(
+        "back-to", "restored state",
+        "A double line joins the states to which the processes go back. All later events are abandoned.",
+        icons.icon(28, icons.level(28, icons.SNAPSHOT, 12), icons.level(28, "@paper", 8)),
+        as_drawn=True, is_in=has(RESTORE),
+        explains=("line gone back to",),
+    ),
+)  # fmt: skip
+
+CUT_SIGNS = (
+    Sign(
+        "cut", "cut",
+        "The bold dashed line is the cut of the snapshot. The tinted side is recorded; the other side is its future.",
+        icons.icon(28, icons.level(28, icons.SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
+        as_drawn=True, is_in=lambda scene: scene.whole_run.words.algorithm.coordinated, explains=("cut",),
+    ),
+    Sign(
+        "recovery-line", "recovery line",
+        "The bold dashed line is the recovery line: the latest consistent set of checkpoints. Beyond all events of "
+        "a process it means: the process keeps its present state.",
+        icons.icon(28, icons.level(28, icons.SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
+        as_drawn=True, is_in=lambda scene: not scene.whole_run.words.algorithm.coordinated, explains=("cut",),
+    ),
+)  # fmt: skip
+
+SHOWN_CUT_SIGNS = (
+    Sign(
+        "held-cut", "your cut",
+        "The line with handles is the cut that you hold. Its tinted side is inside. A dashed line is not consistent.",
+        icons.icon(28, icons.level(28, "@good", 3.4), icons.disc(14, 5, "@good")),
+        explains=("held cut",),
+    ),
+)  # fmt: skip

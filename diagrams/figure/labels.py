@@ -17,23 +17,23 @@ from diagrams.shapes.primitives import Box, Pixel
 from sim.core import deadline
 
 LINE = 1.15  # the height of a line of text, in font sizes
-OFF = 4  # pixels from a spot to its text (diagrams/figure/drawing.py writes it there)
-BLANK = 0.28  # of the size of letters: what a blank at the front keeps a text off its spot
-NEAR = 14  # pixels from a text to what somebody may take it for the name of
+OFF = 4  # pixels from a spot to its text (diagrams/drawing/diagram.py writes it there)
+BLANK = 0.28  # of the size of letters: the distance from a spot to a text for each blank at its front
+NEAR = 14  # pixels: a text this close to a line or dot may be taken for its name
 MOST_LINES = 400  # among more lines no spot is clear of them
 BEYOND = 30.0  # the cost of a text that reaches out of the plot of a screen
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A place for a text: a point, and on which side of it the text lies ("top right", "middle left")."""
+    """A place for a text: a point, and the side of it on which the text lies ("top right", "middle left")."""
 
     at: Point
     side: str
 
 
 class Line(NamedTuple):
-    """A line in pixels; what it costs to lie on it; half its width if it is a message, else None."""
+    """A line in pixels; the cost of a text on it; half its width if it is a message, else None."""
 
     start: Pixel
     end: Pixel
@@ -42,14 +42,14 @@ class Line(NamedTuple):
 
 
 class Labels:
-    """Finds a spot for one text after the other; each placed text is an obstacle for the next ones.
+    """A finder of spots for one text after the other; each placed text is an obstacle for the next ones.
 
-    On paper, where nobody can point at things, no text reaches out of the plot, and none lies on a dot or on a message
-    that it does not belong to. `left_out` counts those that found no such spot.
+    A reader of paper cannot point at things. So on paper no text reaches out of the plot, and none lies on a dot or on
+    a message of something else. `left_out` counts the texts without such a spot.
     """
 
     def __init__(self, pixels: Callable[[Point], Pixel], room: Room = SCREEN) -> None:
-        """`pixels` says where a point lies in the plot of `room`."""
+        """`pixels` maps a point to the plot of `room`."""
         self.pixels, self.room = pixels, room
         self.left_out = 0
         self.lines: list[Line] = []
@@ -57,7 +57,7 @@ class Labels:
         self.texts: list[Box] = []
 
     def avoid_line(self, points: Sequence[Point], cost: float, message: float | None = None) -> None:
-        """Keep texts off a line; `cost` says how bad it is when one lies on it.
+        """Keep texts off a line; `cost` is the price of a text on it.
 
         `message` is half the width in pixels of a message, or of the band below it.
         """
@@ -70,7 +70,7 @@ class Labels:
         self.dots.append(((x, y), Box(x - radius, y - radius, x + radius, y + radius), cost))
 
     def avoid_text(self, text: str, size: float, spot: Spot) -> None:
-        """Keep texts off one that has its place already."""
+        """Keep texts off a text that has its place already."""
         self.texts.append(self._box(text, size, spot))
 
     def place(
@@ -85,9 +85,9 @@ class Labels:
     ) -> Spot | None:
         """The best of `spots`: the first that is clear, else the one that hides least. None if all hide other texts.
 
-        `own` is what the text belongs to, the place of a dot or the ends of a line: it may be near to this alone. On
-        paper a text that `is_needed` may lie on messages where there is no other spot. One that `is_spare` lies on no
-        dot: it is rather left out.
+        `own` is the place of the text's dot, or the ends of its line; the text may be near to these only. On paper a
+        text that `is_needed` may lie on messages if there is no other spot. One that `is_spare` lies on no dot, and is
+        left out instead.
         """
         deadline.check()
         ends = [self.pixels(point) for point in own]

@@ -1,6 +1,6 @@
 """The room that a figure is laid out for: the box of its plot, and the letters that are written in it.
 
-A browser's figure is laid out for a small projector's picture; on a larger screen texts keep their size and all else
+A browser's figure is laid out for a small projector's picture. On a larger screen texts keep their size and all else
 spreads out, so a text that is clear there is clear on every screen. A still picture is laid out for its own box.
 """
 
@@ -27,7 +27,7 @@ class Room:
     letters: the size in pixels of all letters, as on paper; None on a screen, where each text has a size of its own,
         smaller in a crowded figure.
     axis: whether the times are written beside it.
-    left: pixels to the left of the plot at least, so that the plots of several runs lie below each other.
+    left: the least number of pixels to the left of the plot, so that the plots of several runs lie below each other.
     beyond: lanes before the first line and after the last one.
     """
 
@@ -43,7 +43,7 @@ class Room:
         return replace(self, width=width, height=height)
 
     def pixels(self, scene: Scene, down: bool) -> Callable[[Point], Pixel]:
-        """Where a point of a scene lies in the plot."""
+        """A map from the points of a scene to the pixels of the plot."""
         low, high = scene.extent
         lanes = scene.layout.places[-1] + 2 * self.beyond
 
@@ -54,7 +54,7 @@ class Room:
         return pixel
 
     def scale(self, lanes: int, dots: int, down: bool) -> float:
-        """How large signs are drawn: 1, or less where there are many."""
+        """The scale of signs: 1, or less if there are many."""
         across = self.width / WIDTH if down else self.height / HEIGHT
         most = MOST_SCALE_ON_PAPER if self.letters else 1.0
         area = self.width * self.height / (WIDTH * HEIGHT)

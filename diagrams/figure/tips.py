@@ -1,4 +1,4 @@
-"""Where the tips of arrows lie: off the dot, the ring or the diamond at their ends, so that each is seen whole."""
+"""The tips of arrows: off the dot, the ring or the diamond at their ends, so that each is completely visible."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from diagrams.shapes.primitives import Pixel
 
 DOT, RING, DIAMOND, DECISION = 12.0, 23.0, 14.0, 15.0  # pixels: diameters of signs where there is room
 RING_WIDTH = 3.0
-WIDER_RING = 7.0  # how much wider the ring of the next snapshot is
+WIDER_RING = 7.0  # pixels by which the ring of the next snapshot is wider
 OFF_LINE = 1.0  # pixels from the middle of a line to a tip
 GAP = 0.5  # pixels between a tip and a sign
-NEAR = 40.0  # pixels: farther signs are in nobody's way
+NEAR = 40.0  # pixels: signs farther from a tip are no obstacles
 
 
-AT_ITS_END = 1.0  # pixels: a sign so near to an arrow's end is the one it points to
+AT_ITS_END = 1.0  # pixels: an arrow points to a sign this near to its end
 
 
 class Obstacle(NamedTuple):
-    """A dot or another sign on a line: its lane and position, from which step, its symbol, its radius in pixels."""
+    """A dot or another sign on a line: lane, position, first step, symbol, and radius in pixels."""
 
     lane: int
     position: float
@@ -35,7 +35,7 @@ class Obstacle(NamedTuple):
 
 
 class _OnLine(NamedTuple):
-    """An obstacle, and where it lies along its line, in pixels."""
+    """An obstacle, and its place along its line, in pixels."""
 
     on: float
     own: Obstacle
@@ -71,10 +71,10 @@ def ring_size(rank: int, scale: float) -> float:
 
 
 class Tips:
-    """How far before their ends arrows have their tips, for what is drawn on one canvas."""
+    """The distances between the tips and the ends of arrows, for the signs on one canvas."""
 
     def __init__(self, canvas: Canvas, obstacles: Iterable[Obstacle]) -> None:
-        """`obstacles` are those that arrows may end at."""
+        """`obstacles` are the signs at which arrows may end."""
         self.canvas = canvas
         found: dict[int, list[_OnLine]] = {}
         for own in obstacles:
@@ -83,7 +83,7 @@ class Tips:
         self.obstacles = {lane: sorted(near, key=itemgetter(0)) for lane, near in found.items()}
 
     def stages(self, shaft: Sequence[Point | None], arrow: Arrow) -> Iterator[tuple[int, int | None, float]]:
-        """How far off its end an arrow has its tip once it is received: from a step, until a step, so many pixels."""
+        """Yield the pixels between tip and end of a received arrow, with the first step and the step after the last."""
         received = arrow.received or 0
         near = self._near(shaft, arrow)
         later = {own.step for _, own in near if own.step > received}
@@ -94,7 +94,7 @@ class Tips:
             yield steps[start], None if end is None else steps[end], offs[start]
 
     def off(self, shaft: Sequence[Point | None], arrow: Arrow, step: int) -> float:
-        """How many pixels before its end an arrow has its tip, for what is drawn there at a step."""
+        """The pixels between tip and end of an arrow, for the signs at a step."""
         return self._off(shaft, arrow, [own for own in self._near(shaft, arrow) if own.own.step <= step])
 
     def _off(self, shaft: Sequence[Point | None], arrow: Arrow, near: Sequence[_OnLine]) -> float:
@@ -119,7 +119,7 @@ class Tips:
         return near[bisect_left(near, on - NEAR, key=itemgetter(0)) : bisect_left(near, on + NEAR, key=itemgetter(0))]
 
     def _inside(self, near: _OnLine, tip: Pixel, back: Pixel) -> tuple[float, float]:
-        """Between which distances from `tip`, in the direction `back`, one is in an obstacle; (0, 0) for nowhere."""
+        """The distances from `tip`, in the direction `back`, at which an obstacle begins and ends; (0, 0) for none."""
         aside, own = near.on - tip[1 if self.canvas.down else 0], near.own
         centre = (0.0, aside) if self.canvas.down else (aside, 0.0)
         on_the_way = centre[0] * back[0] + centre[1] * back[1]

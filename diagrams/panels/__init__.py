@@ -1,1 +1,1 @@
-"""The panels beside the diagram, one folder each: text, table or figure of one question."""
+"""The panels beside the diagram, one folder each, and the legend."""

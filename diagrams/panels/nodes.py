@@ -1,8 +1,8 @@
-"""The points of a picture that have a name, for formats in which an author may move them: events, recordings, cuts.
+"""The named points of a picture, for formats in which an author may move them: events, recordings, cuts.
 
-A name has ASCII letters, digits and hyphens, and is the same at every step: that of an event is its label (P1-3 without
-one), of a recording S1-P1, of a decision S1-expired, of a marker's arrival S1-P1-P2, of the ends of a process line
-P1-start and P1-end, of a cut in a lattice 3-3-1.
+A name has ASCII letters, digits and hyphens, and is the same at every step. An event has its label, or P1-3 without
+one. A recording is S1-P1, a decision S1-expired, and the arrival of a marker S1-P1-P2. The ends of a process line are
+P1-start and P1-end. A cut in a lattice is 3-3-1.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
-from diagrams.figure.drawing import Drawing, Frame
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.frame import Frame
 from diagrams.figure.spacetime import arranged
 from diagrams.panels.lattice.layout import places
 from diagrams.panels.lattice.panel import Lattice
@@ -24,7 +25,7 @@ Named = tuple[Sequence[str], Pixel]  # names that a point may have, the best one
 
 
 def node_name(text: str) -> str:
-    """A text as the name of a node; "" where nothing of it can be."""
+    """A text as the name of a node; "" if it has no letter or digit for one."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-")
 
@@ -75,7 +76,7 @@ def _moments(drawing: Drawing, step: int) -> Iterator[Named]:
 
 
 def _arrivals(drawing: Drawing, step: int) -> Iterator[Named]:
-    """Where markers and control messages have come; what they cause is drawn a little later."""
+    """The arrivals of markers and control messages; their effects are drawn a little later."""
     scene = arranged(drawing.scene)
     for arrow in scene.arrows:
         if (
@@ -90,7 +91,7 @@ def _arrivals(drawing: Drawing, step: int) -> Iterator[Named]:
 
 
 def _turns(drawing: Drawing, scene: Rearranged) -> Iterator[Named]:
-    """Where processes turn red on Dijkstra's page."""
+    """The turns to red of the processes on Dijkstra's page."""
     shown = [lane for lane in scene.layout.shown if lane < len(scene.processes)]
     for number, lane in enumerate(shown):
         name = node_name(f"{scene.proof.snapshot.id}-{scene.processes[lane]}")
@@ -105,7 +106,7 @@ def _ends(drawing: Drawing) -> Iterator[Named]:
 
 
 def _unique(named: Sequence[Named]) -> Mapping[str, Pixel]:
-    """Each point by the first of its names that no other has; by the last one and a number where all are taken."""
+    """Each point by the first of its names that is free; by the last one and a number if all are taken."""
     found: dict[str, Pixel] = {}
     count: dict[str, int] = {}
     for names, at in named:

@@ -1,4 +1,4 @@
-"""Scene -> what a diagram draws of it: the lanes that its arrangement shows, numbered from 0 in their order."""
+"""Scene -> the lanes on show in a diagram, in the order of its arrangement, numbered from 0."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from diagrams.scene.composition import Scene
-from diagrams.scene.elements import ACROSS, Arrow, Dot, Ghost, Recording, Stretch
+from diagrams.scene.elements import ACROSS, Arrow, Dot, Ghost, Interval, Recording
 from sim.core.model import INTERNAL
 
 Point = TypeVar("Point")  # of a cut: a position, or None
@@ -17,8 +17,8 @@ Point = TypeVar("Point")  # of a cut: a position, or None
 class Arranged(Scene):
     """A scene of the lanes on show.
 
-    Of a hidden process nothing is left but the stubs of its messages. A folded lane keeps its messages, recordings and
-    decisions, and loses its internal events and its labels.
+    A hidden process leaves only the stubs of its messages. A folded lane keeps its messages, recordings and decisions,
+    and loses its internal events and its labels.
     """
 
     def __init__(self, whole: Scene) -> None:
@@ -39,12 +39,12 @@ class Arranged(Scene):
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """As if nothing were hidden."""
+        """The ends of the time axis, as if no process were hidden."""
         return self.whole.extent
 
     @property
     def counted(self) -> str:
-        """The same."""
+        """The word for the unit of the time axis, as in the whole scene."""
         return self.whole.counted
 
     @cached_property
@@ -63,12 +63,12 @@ class Arranged(Scene):
 
     @cached_property
     def again(self) -> tuple[Arrow, ...]:
-        """Likewise."""
+        """The messages that recoveries put back, with at least one end on show."""
         return tuple(drawn for arrow in self.whole.again if (drawn := self._arrow(arrow)))
 
     @cached_property
     def ghosts(self) -> list[Ghost]:
-        """Those between two lanes on show."""
+        """The arrows before any edit, between two lanes on show."""
         return [
             replace(ghost, source=self.number[ghost.source], target=self.number[ghost.target])
             for ghost in self.whole.ghosts
@@ -77,25 +77,25 @@ class Arranged(Scene):
 
     @cached_property
     def failed_tries(self) -> tuple[Arrow, ...]:
-        """Likewise."""
+        """The failed tries with at least one end on show."""
         return tuple(drawn for arrow in self.whole.failed_tries if (drawn := self._arrow(arrow)))
 
     @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
-        """Those of the processes on show; a channel of a hidden process lies on the side of that."""
+    def intervals(self) -> tuple[Interval, ...]:
+        """The intervals of the processes on show; a channel of a hidden process lies on the side of that process."""
         return tuple(
             replace(own, lane=self.number[own.lane], beside=None if own.beside is None else self._side(own))
-            for own in self.whole.stretches
+            for own in self.whole.intervals
             if own.lane in self.number
         )
 
-    def _side(self, stretch: Stretch) -> int:
-        """The lane of the other end of a channel, or a neighbour on its side."""
-        other = stretch.beside or 0
-        return self.number.get(other, self.beside(self.number[stretch.lane], other))
+    def _side(self, interval: Interval) -> int:
+        """The lane of the other end of a channel, or a neighbour on that side."""
+        other = interval.beside or 0
+        return self.number.get(other, self.beside(self.number[interval.lane], other))
 
     def why_not_received(self, arrow: Arrow) -> str:
-        """As if nothing were hidden."""
+        """The reason why a message is never received, as if no process were hidden."""
         return self.whole.why_not_received(arrow)
 
     def _arrow(self, arrow: Arrow) -> Arrow | None:

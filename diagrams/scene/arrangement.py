@@ -1,6 +1,6 @@
-"""How a diagram arranges the processes: which are hidden, which are folded, and in what order their lanes lie.
+"""The arrangement of the processes in a diagram: hidden ones, folded ones, and the order of their lanes.
 
-It is a view of a run and changes nothing in it: records, verdicts and happened-before count every process.
+An arrangement is a view and changes nothing in a run: records, verdicts and happened-before count every process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FOLDED = 0.3  # the width of a folded lane; that of any other is 1
 class Arrangement:
     """The names of processes and services in their order (the others follow in their own), of hidden, of folded ones.
 
-    Names that a run does not know mean nothing to it. Services lie beyond all processes, whatever the order.
+    Names that a run does not know are ignored. Services lie beyond all processes in every order.
     """
 
     order: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Arrangement:
     folded: tuple[str, ...] = ()
 
     def laid_out(self, lanes: Sequence[str], processes: Sequence[str]) -> Layout:
-        """Where the lanes of a run lie, the first of which are those of its processes. One of these is always shown."""
+        """The layout of the lanes of a run, those of its processes first. At least one process is always shown."""
         rank = {name: place for place, name in enumerate(dict.fromkeys(self.order))}
         key = {lane: (lane >= len(processes), rank.get(name, len(rank)), lane) for lane, name in enumerate(lanes)}
         ordered = sorted(key, key=lambda lane: key[lane])
@@ -40,7 +40,7 @@ class Arrangement:
 
 
 class Layout(NamedTuple):
-    """Numbers of lanes: all in order, those shown in order, the folded ones. `places` says where those shown lie."""
+    """The numbers of lanes: all in order, those on show in order, the folded ones; `places` of those on show."""
 
     ordered: tuple[int, ...]
     shown: tuple[int, ...]
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
         return self.shown == tuple(range(len(self.ordered))) and not self.folded
 
     def place(self, lane: float) -> float:
-        """Where a lane lies across the time axis, numbered among those shown; also between two lanes, or beyond all."""
+        """The place across the time axis of a lane on show, by its number; also between two lanes, or beyond all."""
         if not self.folded:
             return lane
         last = len(self.places) - 1
@@ -64,7 +64,7 @@ class Layout(NamedTuple):
         return round(self.places[low] + (lane - low) * (self.places[low + 1] - self.places[low]), 4)
 
     def seam(self, lane: int) -> float:
-        """The number of a lane of the run among those shown; a hidden one lies between the next ones that are shown."""
+        """The number of a lane of the run among those on show; a hidden one lies between its neighbours on show."""
         if lane in self.shown:
             return float(self.shown.index(lane))
         return sum(other in self.shown for other in self.ordered[: self.ordered.index(lane)]) - 0.5

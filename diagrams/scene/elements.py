@@ -11,10 +11,10 @@ ACROSS = "across"
 
 @dataclass(frozen=True)
 class Dot:
-    """An application event: `step` is when it happens, `recorded` the step at which each snapshot records it.
+    """An application event of step `step`; `recorded` holds the step at which each snapshot records it.
 
-    One that is `named` has its label written beside it; where it has none of its own (`numbered`) that is `P1.3`.
-    A long run of internal events is one dot: `count` of them, the last at position `until`. From step `gone` on a
+    A `named` event has its label written beside it; a `numbered` one has no label of its own, but one as `P1.3`.
+    A long row of internal events is one dot: `count` of them, the last at position `until`. From step `gone` on a
     recovery has taken it back (None: none does).
     """
 
@@ -36,18 +36,18 @@ class Dot:
 class Arrow:
     """A message. It is sent at step `sent` and received at step `received` (None: never, it is held).
 
-    `kind` is "app", "marker" or "control"; `snapshot` the id of its snapshot; `stamp` the name of its stamp, and
-    `head` how that is drawn ("open" or "full"). `kept` gives, for each snapshot that records it, the step of that.
-    `sender` is the sender's rank, which decides the colour. `stub` says which end is hidden ("source" or "target"; ""
-    for neither): there the arrow is cut off, and its lane is only the side to which that end would lie. ACROSS:
-    only the arrival is told, by a short arrow straight across the line of the receiver. `lost` is where the network
-    loses it on its way: what share of the way to the other lane it has gone, and the position (None: it does not, or as
-    soon as it is sent). `why` says why a try of a FIFO layer fails, for the arrow of that try.
-
-    From step `gone` on a recovery has taken the message back (None: none does). `is_again`: a recovery puts it back
-    into its channel, where it is sent, so to speak. `is_fenced`: what comes is of a life that is over, and is fenced
-    off at step `received`. `begins`: what share of the way to the other lane lies before it, for a copy that is made
-    on its way.
+    kind: "app", "marker" or "control". snapshot: the id of its snapshot. sender: the sender's rank, for the colour.
+    stamp: the name of its stamp. head: how the stamp is drawn, "open" or "full".
+    kept: for each snapshot that records the message, the step at which it does.
+    stub: the hidden end, "source" or "target" ("": neither). The arrow is cut off there, and the lane of that end only
+        says on which side it lies. ACROSS: only the arrival is drawn, a short arrow across the line of the receiver.
+    lost: the place at which the network loses it: the share of the way to the other lane, and the position (None:
+        it is not lost, or as soon as it is sent).
+    why: the reason why a try of a FIFO layer fails, for the arrow of that try.
+    gone: the step from which on a recovery has taken the message back (None: none does).
+    is_again: a recovery puts it back into its channel; that counts as its sending.
+    is_fenced: the message belongs to an earlier epoch, and is fenced off at step `received`.
+    begins: the share of the way to the other lane at which a copy begins that is made under way.
     """
 
     id: int
@@ -86,12 +86,12 @@ class Ghost:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """A time in which a channel is blocked or full, or a process paused, as `kind` says, on the line of `lane`.
+class Interval:
+    """An interval in which a channel is blocked or full, or a process paused, as `kind` says, on the line of `lane`.
 
     A process is paused on its line. A blocked channel lies beside the line of its receiver, a full one beside that of
-    its sender: `beside` is the lane of the other end. It begins at step `step` and ends at step `until`, at position
-    `end` (None: never). `told` says how long it lasts; `what` says what stands still, `since` that time.
+    its sender: `beside` is the lane of the other end. The interval begins at step `step` and at the time `since`, and
+    ends at step `until`, at position `end` (None: never). `what` stands still; `lasting` says for how long.
     """
 
     lane: int
@@ -105,13 +105,13 @@ class Stretch:
     channel: str | None
     what: str
     since: float
-    told: str
+    lasting: str
     text: str
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A process records its state: one point of the cut. From step `gone` on a recovery has taken it back."""
+    """The recording of a process: one point of the cut. From step `gone` on a recovery has taken it back."""
 
     lane: int
     position: float
@@ -122,7 +122,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Decision:
-    """A coordinator decides how a snapshot ended: `outcome` is complete, expired or failed."""
+    """The decision of a coordinator on how a snapshot ended: `outcome` is complete, expired or failed."""
 
     lane: int
     position: float
@@ -133,16 +133,16 @@ class Decision:
 
     @property
     def name(self) -> str:
-        """What is written beside it: `S1 expired`."""
+        """The words beside it: `S1 expired`."""
         return f"{self.snapshot} {self.outcome}"
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What happens on one line because snapshots are stored and recovered from, as `kind` says: a kind of row.
+    """A moment of storage or recovery on one line, by its kind of row, `kind`.
 
-    A manifest is written, a recovery begins, a process is restored, or something goes to the world outside. `name` is
-    what is written beside it ("": nothing), `snapshot` the one that it is about (None: none).
+    A manifest is written, a recovery begins, a process is restored, or an output goes to the environment. `name` is
+    written beside it ("": nothing); `snapshot` is the id of its snapshot (None: none).
     """
 
     lane: int
@@ -194,10 +194,10 @@ class StoryCut:
 
 @dataclass(frozen=True)
 class ShownCut:
-    """A cut that somebody chose to draw: its point on each lane, between the last event inside and the first outside.
+    """The cut that the user has chosen: its point on each lane, between the last event inside and the first outside.
 
-    `offending` are the ids of the messages received or lost inside and not sent inside, `crossing` of those in the
-    channels; `faults` are the places of the faults inside that tell it from others (none where no fault is said).
+    `offending` are the ids of the messages received or lost inside and not sent inside, `crossing` those of messages in
+    the channels. `faults` are the places of the faults inside that tell it from others (none if its name has none).
     """
 
     positions: tuple[float, ...]

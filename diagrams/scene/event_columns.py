@@ -71,19 +71,20 @@ from sim.theory.cut_names import CutNames
 def columns(execution: Execution, position: Callable[[Event], float], positions: Sequence[float]) -> dict[str, Any]:
     """One entry per row of the event table, in their order.
 
-    `lane`, `kind` (an index into KINDS), `step`, `message`, `channel`, `snapshot` and `body` are little-endian numbers
-    in base64, each column in as few bytes as it needs; -1 means none. The last three are indices into `channels` (the
-    caption is empty where a channel is not in the graph), `snapshots` (their ids) and `bodies` (what the messages and
-    internal events carry, in words). `kinds` has an entry for each of KINDS: what rows of that kind are called, and
-    more words by which people look for them; None where there are no such rows.
-    `gone` holds, by number of the application event, the step from which on a recovery has taken it back, and why. The
-    others of a process are numbered from 1. `lost` holds the messages that are lost. `faults` holds the faults between
-    which cuts lie (sim/theory/cut_names.py), in their order: `lane` (None: on their way), `inside` (the events of its
-    process before it), `step`, `position`, `kind`, `sign`, `name`, `message` (which it loses or copies) and whether a
-    `state` is lost. `copies` holds, by copy, the message of which it is one. `labels` holds, by number of the
-    application event, those labels that are more than process and index.
-    `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
-    `position` gives an event's, `positions` each step's.
+    lane, kind, step, message, channel, snapshot, body: little-endian numbers in base64, each column in as few bytes as
+        it needs; -1 means none. `kind` is an index into KINDS. The last three are indices into the next three lists.
+    channels: names and captions; the caption is empty if a channel is not in the graph.
+    snapshots: ids. bodies: the contents of messages and internal events, in words.
+    kinds: for each of KINDS the title of its rows, and more words that find them; None if there are no such rows.
+    gone: by number of the application event, the step from which on a recovery has taken it back, and why. The
+        others of a process are numbered from 1.
+    lost: the messages that are lost. copies: by copy, the message of which it is one.
+    faults: the faults between which cuts lie (sim/theory/cut_names.py), in their order: `lane` (None: under way),
+        `inside` (the events of its process before it), `step`, `position`, `kind`, `sign`, `name`, `message` (which it
+        loses or copies) and whether a `state` is lost.
+    labels: by number of the application event, the labels that are more than process and index.
+    apart: by number of the application event, its position on the time axis if that is not its step's. The argument
+        `position` gives an event's position, `positions` gives each step's.
     """
     lane_of = {name: lane for lane, name in enumerate(execution.engine.nodes)}
     rows, words = execution.events, words_of(execution)
@@ -207,7 +208,7 @@ def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str
 
 
 def _bodies(execution: Execution) -> Iterable[str | None]:
-    """What each row carries, in words; None where it carries nothing."""
+    """The content of each row, in words; None if it has none."""
     words, flights = words_of(execution).workload, execution.flights
     algorithm = execution.engine.algorithm
     for event in in_time(execution.events):

@@ -1,4 +1,4 @@
-"""The options of an export. A format lists its own in OPTIONS; the page and the command line ask for them.
+"""The options of an export. A format lists its own in OPTIONS, for the form of the page and the command line.
 
 STEP, STEPS, ORIENTATION and THEME are fields of every view, and flags for every format. `number`, `menu` and `text`
 make an option of a single format, which reads it by `Option.of`.
@@ -38,19 +38,19 @@ class Option:
     name: its flag, and its key in a query. label: on the page. help: on the command line.
     kind: "step", "steps" (a range), "number" (whole, from `least` to `most`), "menu" (of `choices`: value and label),
         "crop" (a range), "length" (with its unit: from `least` to `most` points), "flag" (given or not),
-        "cut" (as scene/frontiers.py reads it), "text", or "shown" (the page does not ask, but says what it shows, as
-        a link does: sim/edit/link.py). For steps, `most` is the length of the range that the form suggests.
-    default: the value where none is given.
+        "cut" (as scene/frontiers.py reads it), "text", or "shown" (the page has no field for it, and sends what it
+        shows, as a link does: sim/edit/link.py). For steps, `most` is the length of the range that the form suggests.
+    default: the value if none is given.
     begins: the form starts with the page's own "step", "orientation", "scheme" of colours or "drawing" (of the open
-        tab), or with what is on show there by this name in a link.
+        tab), or with the value that a link to the page has by this name.
     in_name: the file's name contains it, unless it is the default.
-    long_only: the page asks only for runs that are seen through a window.
-    drawing: the page asks only for this drawing.
-    form: what a text has to look like, as a regular expression, and the advice where it does not.
-    example: a length that somebody may want. Its `choices` are suggestions; `otherwise` is what it means to give none,
-        where that is a choice of its own: else the page begins with the default, or the example.
-    is_seen: it says what is seen in the file, and not how that is set; the page asks for the two apart.
-    needs: the page asks only where this other option is given.
+    long_only: the form has it only for runs that are seen through a window.
+    drawing: the form has it only for this drawing.
+    form: the regular expression that a text has to match, and the advice if it does not.
+    example: a common length. Its `choices` are suggestions. `otherwise` names the choice to give none; without it the
+        form begins with the default, or the example.
+    is_seen: the option decides what the file shows, and not its layout; the form has two groups for these.
+    needs: the form has it only if this other option is given.
     """
 
     name: str
@@ -107,15 +107,15 @@ class Option:
         )
 
     def _advice(self) -> str:
-        """What is wrong with a value, and what would be right."""
+        """The end of an error: the mistake in a value, and a right one."""
         if self.kind == "step":
-            return "is no step; give its number, such as 3"
+            return "is not a step; give its number, such as 3"
         if self.kind == "steps":
-            return "is no range of steps; give the first and the last one, such as 3-7"
+            return "is not a range of steps; give the first and the last one, such as 3-7"
         if self.kind == "crop":
-            return "is no range of steps; give the first and the last one, such as 3..7"
+            return "is not a range of steps; give the first and the last one, such as 3..7"
         if self.kind == "flag":
-            return "is neither yes nor no"
+            return "is neither yes nor no; give one of them"
         if self.kind == "length":
             ends = [f"{self.least}pt", f"{self.most}pt"]
             return f"is not possible; give a length from {' to '.join(ends)} with its unit, such as {self.example}"
@@ -126,7 +126,7 @@ class Option:
         return f"is not known; say {' or '.join(value for value, _ in self.choices)}"
 
     def to_json(self) -> dict[str, Any]:
-        """The option as the page's form needs it; fields that are None are left out."""
+        """The option for the page's form; fields that are None are left out."""
         keys = (
             "name", "label", "kind", "default", "least", "most", "begins", "drawing", "otherwise", "needs",
         )  # fmt: skip
@@ -137,25 +137,25 @@ class Option:
 
 
 def points_in(length: str) -> float | None:
-    """A length such as 84mm in points of 1/72 inch; None where it is none."""
+    """A length such as 84mm in points of 1/72 inch; None if the text is no length."""
     parts = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,6})?)(mm|cm|in|pt)", length)
     return float(parts[1]) * POINTS[parts[2]] if parts else None
 
 
 def number(name: str, label: str, default: int, least: int, most: int) -> Option:
-    """A format's own whole number."""
+    """An option of one format that is a whole number."""
     words = f"{label}: {least} to {most} (default: {default})"
     return Option(name, label, words, "number", default=default, least=least, most=most)
 
 
 def menu(name: str, label: str, choices: Sequence[tuple[str, str]], default: str) -> Option:
-    """A format's own choice: values, each with its label."""
+    """An option of one format that is a choice of values, each with its label."""
     words = f"{label}: {', '.join(f'{value} ({said})' for value, said in choices)} (default: {default})"
     return Option(name, label, words, "menu", tuple(choices), default)
 
 
 def text(name: str, label: str, default: str = "") -> Option:
-    """A format's own text."""
+    """An option of one format that is a text."""
     return Option(name, label, f"{label} (default: {default or 'none'})", "text", default=default)
 
 
@@ -166,23 +166,23 @@ STEPS = Option(
     "steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True, is_seen=True
 )
 CROP = Option(
-    "crop", "Diagram from step", "the part of the diagram from one step to another (default: all of it)", "crop",
+    "crop", "Diagram from step", "the part of the diagram between two steps, such as 3..7 (default: all of it)", "crop",
     most=SHOWN, in_name=True, drawing=SPACE_TIME, is_seen=True,
 )  # fmt: skip
 WIDTH = Option(
-    "width", "Width", "how wide the figure is on paper, such as 84mm, 3.3in or 240pt (default: as on a screen, "
-    "or 170mm where only the letters are given)",
+    "width", "Width", "the width of the figure on paper, such as 84mm, 3.3in or 240pt (default: as on a screen, "
+    "or 170mm if only the size of letters is given)",
     "length", (("84mm", "one column"), ("80.6mm", "one of LaTeX's article"), ("170mm", "two columns")),
     least=LEAST_WIDTH, most=MOST_WIDTH, example="84mm", otherwise="as on a screen",
 )  # fmt: skip
 FONT_SIZE = Option(
-    "font-size", "Letters", "the size of all letters on paper; labels are placed for it (default: 8pt); "
+    "font-size", "Letters", "the size of all letters on paper, such as 9pt (default: 8pt); labels are placed for it; "
     "without a width the figure is 170mm wide", "length",
     (("7pt", ""), ("8pt", ""), ("9pt", ""), ("10pt", "")), least=LEAST_FONT, most=MOST_FONT, example="8pt",
     needs=WIDTH.name,
 )  # fmt: skip
 LEGEND = Option(
-    "legend", "Legend", "the signs of the diagram with their meaning, below it", "flag", default=False,
+    "legend", "Legend", "the signs of the diagram with their names, below it", "flag", default=False,
     is_seen=True,
 )  # fmt: skip
 NO_AXIS = Option(
@@ -190,19 +190,19 @@ NO_AXIS = Option(
     is_seen=True,
 )  # fmt: skip
 ORIENTATION = Option(
-    "orientation", "Time runs", "where time runs (default: as the scenario says)", "menu",
+    "orientation", "Time runs", "the direction of time (default: the scenario's)", "menu",
     (("down", "from top to bottom"), ("right", "from left to right")), begins="orientation",
 )  # fmt: skip
 THEME = Option(
     "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PRINTED), "light",
 )  # fmt: skip
 PROCESSES = Option(
-    "processes", "Processes", "the processes to show, such as P1,P2,P5, in this order (default: all; on the page those "
+    "processes", "Processes", "the processes to show, in this order, such as P1,P2,P5 (default: all; on the page those "
     "on show)", "shown",
 )  # fmt: skip
 CUT = Option(
     "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1; "
-    "~ and numbers after it say which faults of the run are inside, such as 2.3.1~1 (default: none)",
+    "numbers after ~ are the faults inside, such as 2.3.1~1 (default: none)",
     "cut", is_seen=True,
 )  # fmt: skip
 DRAWING = replace(  # for a picture: one of diagrams/still/pictures.py
@@ -214,28 +214,28 @@ DRAWING = replace(  # for a picture: one of diagrams/still/pictures.py
     in_name=True, begins="drawing", is_seen=True,
 )  # fmt: skip
 PREDICATE = replace(
-    text("predicate", "Predicate that the lattice is asked"), begins="predicate", drawing=LATTICE, is_seen=True
+    text("predicate", "Predicate to ask of the lattice"), begins="predicate", drawing=LATTICE, is_seen=True
 )
 PROOF_SNAPSHOT = Option(
-    "snapshot", "Snapshot", "the snapshot of Dijkstra's page (default: the first that every process has recorded)",
-    "text", default="", begins="proof", drawing=PROOF, is_seen=True,
+    "snapshot", "Snapshot", "the snapshot of Dijkstra's page, such as S1 (default: the first one that all processes "
+    "have recorded)", "text", default="", begins="proof", drawing=PROOF, is_seen=True,
 )  # fmt: skip
 SWAPS = Option(
-    "swaps", "Interchanges", "how many interchanges on Dijkstra's page, straight, or their places, such as at-5-4 "
-    "(default: 0)", "text", default="0", begins="swaps", drawing=PROOF,
+    "swaps", "Interchanges", "the interchanges on Dijkstra's page: their number, straight, or their places, such as "
+    "at-5-4 (default: 0)", "text", default="0", begins="swaps", drawing=PROOF,
     is_seen=True,
     form=("straight|[0-9]{1,9}|at(-[0-9]{1,7})+", "give a number, straight, or at- and places, such as at-5-4"),
 )  # fmt: skip
 TAB = Option(
-    "tab", "Tab", "the tab on show: cut, lattice or proof (default: cut where there is one)", "shown",
+    "tab", "Tab", "the tab on show: cut, lattice or proof (default: cut if there is one)", "shown",
     (("cut", "Cut"), (LATTICE, "Lattice"), (PROOF, "Proof")), begins="tab",
 )  # fmt: skip
 FIGURES = Option(
-    "figures", "With the figures", "several algorithms: what the snapshots of each cost, as a table below the diagrams",
+    "figures", "With the figures", "several algorithms: a table of the costs of their snapshots, below the diagrams",
     "flag", default=False, is_seen=True,
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/figure/sheet.py)
+SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # the paper or screen of a picture (diagrams/drawing/sheet.py)
 PICTURE = (  # for a picture of a step
     DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, PROCESSES, FIGURES, *SHEET, ORIENTATION,
 )  # fmt: skip
@@ -256,22 +256,22 @@ def pages(most: int) -> tuple[Option, ...]:
 
 
 def shown(option: Option) -> Option:
-    """The same for a file with a page like ours: it opens with what is on show."""
+    """The option for a stand-alone page, which opens with the values on show."""
     return replace(option, kind="shown", drawing=None)
 
 
 def for_run(options: Sequence[Option]) -> tuple[Option, ...]:
-    """What one run is asked."""
+    """The options of one run."""
     return tuple(option for option in options if option.name != FIGURES.name)
 
 
 def for_row(options: Sequence[Option]) -> tuple[Option, ...]:
-    """What a row of runs is asked, which has but one drawing."""
+    """The options of a row of runs, which has only one drawing."""
     left_out = {option.name for option in OF_ONE_RUN}
     return tuple(option for option in options if option.name not in left_out)
 
 
 def for_log(options: Sequence[Option]) -> tuple[Option, ...]:
-    """What a window of a log is asked: it has no snapshots, so nothing of Dijkstra's page."""
+    """The options of a window of a log, which has no snapshots, and so no page of Dijkstra's."""
     asked = [option for option in for_run(options) if option.begins not in (PROOF, SWAPS.name)]
     return tuple(replace(own, choices=tuple(c for c in own.choices if c[0] != PROOF)) for own in asked)

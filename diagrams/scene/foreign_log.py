@@ -1,4 +1,4 @@
-"""What a scene of a foreign log knows of the log around it: the scene is a window of one execution."""
+"""The log around a scene of a foreign log; the scene is a window of one execution."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a channel holds when a window begins: `count` messages, the first of which have `names`.
+    """The contents of a channel when a window begins: `count` messages, the first of which have `names`.
 
-    They are in the order of their receipt. The window receives the first of them: `received` says for each how many of
-    the receiver's events in the window a cut has inside when it has the receipt inside.
+    They are in the order of their receipt, and the window receives the first of them. `received` gives for each the
+    number of the receiver's events inside the smallest cut with that receipt.
     """
 
     caption: str
@@ -25,13 +25,13 @@ class Waiting:
 class ForeignLog:
     """The log around a window.
 
-    before: how many events each process has before the window.
+    before: the number of events of each process before the window.
     numbers: the numbers that the events of the scene have in the log, by process. An event with several partners is
         several events of the scene, which have one number.
-    waiting: what the channels hold when the window begins, by name.
+    waiting: the contents of the channels when the window begins, by name.
     later: the ids, in the scene, of messages that are received after the window.
-    unknown: the captions of channels, by name, of which the log does not say what is in them.
-    exact: whether the log tells of every message; else a channel may hold more.
+    unknown: the captions, by name, of channels whose contents are not in the log.
+    exact: whether the log holds every message; else a channel may hold more.
     """
 
     before: Mapping[str, int]
@@ -49,7 +49,7 @@ class ForeignLog:
         ]
 
     def plain(self) -> dict[str, Any]:
-        """As JSON; what belongs to processes is in their order."""
+        """The log as JSON; lists by process are in the order of the processes."""
         return {
             "before": list(self.before.values()),
             "numbers": [list(own) for own in self.numbers.values()],

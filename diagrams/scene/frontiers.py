@@ -1,7 +1,7 @@
 """A cut in letters: `P1=2,P2=3` (the events inside by process; of the others none) or `2.3.1` (of all in order).
 
-After that may stand the faults inside, by their numbers in the run: `2.3.1~1.4`, or `2.3.1~` for none of those that
-need not be (sim/theory/cut_names.py).
+The faults inside may follow, by their numbers in the run: `2.3.1~1.4`. `2.3.1~` stands for no more faults than a cut
+must hold (sim/theory/cut_names.py).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def frontier_in(execution: Execution, text: str) -> Name:
-    """The name of a cut: the events inside by process, and the faults where they are said.
+    """The name of a cut: the events inside by process, and the faults if the text has them.
 
-    Raises InputError for what is no cut of the run.
+    Raises InputError if the run has no such cut.
     """
     events, mark, faults = text.partition(FAULTS)
     frontier = _events_in(execution, events)
@@ -26,7 +26,7 @@ def frontier_in(execution: Execution, text: str) -> Name:
 
 
 def _faults_in(execution: Execution, frontier: Name, text: str) -> Name:
-    """Whether each fault of the run is inside. Raises InputError for one that cannot be, or that is none."""
+    """Whether each fault of the run is inside. Raises InputError for a fault that the run or the cut cannot have."""
     names = CutNames(execution.order)
     numbers = text.split(".") if text else []
     most = len(names.faults)
@@ -42,8 +42,8 @@ def _faults_in(execution: Execution, frontier: Name, text: str) -> Name:
     early = next((number for number in sorted(chosen) if not inside[number - 1]), None)
     if early is not None:
         raise InputError(
-            f"--cut {FAULTS}{early}: what has to come before this fault is outside the cut; take it away, or put more "
-            "events or faults inside"
+            f"--cut {FAULTS}{early}: an event or a fault before this fault is outside the cut; leave this fault out, "
+            "or put more inside"
         )
     return inside
 
@@ -63,8 +63,8 @@ def _events_in(execution: Execution, text: str) -> tuple[int, ...]:
         numbers = text.split(".")
         if len(numbers) != len(processes):
             raise InputError(
-                f"--cut {text[:40]!r}: says {len(numbers)} numbers, and {name} has {len(processes)} processes; give "
-                "one for each, such as 2.3.1, or name them, such as P1=2,P2=3"
+                f"--cut {text[:40]!r} has {len(numbers)} numbers, and {name} has {len(processes)} processes; give "
+                "a number for each, such as 2.3.1, or name them, such as P1=2,P2=3"
             )
         inside = dict(zip(processes, numbers, strict=True))
     for process, number in inside.items():

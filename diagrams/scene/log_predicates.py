@@ -1,7 +1,7 @@
-"""Predicates at the cuts of a window of a foreign log: they count the log's events, and what waited before the window.
+"""Predicates at the cuts of a window of a foreign log, with the events and messages before the window.
 
-`P1.events` is the log's own number, `C12.messages` holds the messages that were sent before the window, too. `P1.last`
-is "" where the last event inside lies before the window. States and bodies are not in a log.
+`P1.events` is the log's own number. `C12.messages` counts the messages that were sent before the window too. `P1.last`
+is "" if the last event inside lies before the window. States and bodies are not in a log.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sim.theory.positions import Cut
 
 
 class LogPredicates(Predicates):
-    """Reads predicates on the window of a log."""
+    """The reader of predicates on the window of a log."""
 
     def __init__(self, states: CutStates, log: ForeignLog) -> None:
         super().__init__(states)
@@ -25,7 +25,7 @@ class LogPredicates(Predicates):
         self.channel_called = {called: name for name, called in captions(self.processes, self.channels).items()}
 
     def examples(self) -> list[str]:
-        """Predicates that mean something for this window."""
+        """Example predicates that make sense in this window."""
         first = self.processes[0]
         events = f"{self._written(first)}.events == {self.log.before[first] + 1}"
         if not self.log.exact or self.log.unknown:
@@ -52,15 +52,17 @@ class LogPredicates(Predicates):
         raise InputError(f"{brief(path[-1])} is not in a log; ask for events, last or messages")
 
     def _messages(self, names: list[str]) -> Quantity:
-        """How many messages are in some channels. Raises InputError where the log does not tell."""
+        """The number of messages in some channels. Raises InputError if the log does not hold every message."""
         unknown = [self.log.unknown[name] for name in names if name in self.log.unknown]
         if unknown or not self.log.exact:
             where = unknown[0] if unknown else "a channel"
-            raise InputError(f"this log does not tell of every message, so nobody knows how many are in {where}")
+            raise InputError(
+                f"this log does not hold every message, so the number in {where} is unknown; ask for events or last"
+            )
         return lambda cut: sum(self._held(name, cut) for name in names)
 
     def _held(self, name: str, cut: Cut) -> int:
-        """What a channel holds: what it held when the window began and is not received, and what the window sends."""
+        """The number of messages in a channel: those left from before the window, and those sent in it."""
         inside = self.states.order.inside(cut)[self.processes.index(name.partition("->")[2])]
         waiting = self.log.waiting.get(name)
         left = waiting.count - sum(place <= inside for place in waiting.received) if waiting else 0

@@ -29,7 +29,7 @@ NEXT_APART = 1.8  # of APART: between two decisions, of which the second has no 
 MOST_APART = 0.5  # of the time since the last event of the process: the rows of a step take at most this much
 CLEAR = 0.035  # of the time on show: how far apart the dots and diamonds of one line are drawn
 SHOWN_AT_ONCE = 300  # steps of a long run
-MOST_LINES = 20  # more processes are a texture
+MOST_LINES = 20  # beyond these, lines are a texture
 MOST_TICKS = 8
 NEARLY = 1e-9  # of a gap between ticks: the tolerance for rounding
 
@@ -39,7 +39,7 @@ _WIDE = APPLICATION_KINDS | {RECORD, DECISION, COMMITTED, RECOVERY, RESTORE, FEN
 
 
 def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
-    """The position of each step: its time (time units), where steps at the same time are spread a little, in order."""
+    """The position of each step: its time (time units); steps at the same time are spread a little, in order."""
     distinct = sorted(set(times[1:]))
     gap_after = {time: after - time for time, after in pairwise(distinct)}
     typical = (distinct[-1] - distinct[0]) / len(distinct) if len(distinct) > 1 else 1.0
@@ -57,10 +57,10 @@ def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
 def kept_apart(
     events: Sequence[Event], positions: Sequence[float], *, is_outcome_known: bool = True
 ) -> tuple[float, ...]:
-    """The positions of steps, some a little later, so that no dot or diamond of a line lies under the next one of it.
+    """The positions of steps, some a little later, so that no dot or diamond lies under the next one of its line.
 
-    Steps keep their order. A texture of very many steps or lines is left as it is. Where the outcome is not known,
-    every step of a process is one sign: more room would tell that it recorded there.
+    Steps keep their order. Very many steps or lines are left as they are. If the outcome is not known, every step of a
+    process is one sign: more room would give away that it recorded there.
     """
     steps = [list(group) for _, group in groupby(in_time(events), key=lambda event: event.step)]
     decided = {rows[0].step: sum(row.kind == DECISION for row in rows) for rows in steps}
@@ -89,14 +89,14 @@ def kept_apart(
 
 
 def _senders(rows: Sequence[Event]) -> set[str]:
-    """Those on whose lines messages begin that a recovery puts back in one step."""
+    """The senders of the messages that a recovery puts back in one step."""
     return {(row.channel or "").partition("->")[0] for row in rows if row.kind == PUT_BACK}
 
 
 def _beads(rows: Sequence[Event]) -> list[list[Event]]:
     """The rows of one step in groups that are drawn one after the other.
 
-    A group begins with a receipt, a recording, a decision or an application event; the sends that follow belong to it.
+    A group begins with a receipt, a recording, a decision or an application event, and holds the sends that follow.
     """
     beads: list[list[Event]] = []
     for row in rows:

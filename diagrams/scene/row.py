@@ -1,7 +1,7 @@
-"""One scenario under several algorithms, to be drawn as one figure: the runs, and the steps that they show together.
+"""One scenario under several algorithms as one figure: the runs, and the steps that they show together.
 
-The runs go on together by time. The steps of a row are the moments at which one of its runs makes a step; at each, a
-run shows its last step that is not later. The browser does the same (assets/compare/merged.js).
+The runs go on together by time. The steps of a row are the moments at which one of its runs makes a step. At each
+moment a run shows its last step that is not later. The browser does the same (assets/compare/merged.js).
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Row:
 
     @cached_property
     def measured(self) -> list[Measured | None]:
-        """What the snapshots of each run cost (None: it is refused)."""
+        """The costs of the snapshots of each run (None: it is refused)."""
         return [measured_of(own.execution) if isinstance(own, Scene) else None for _, own in self.runs]
 
     @cached_property
     def _moments(self) -> list[list[Moment]]:
-        """Of each scene."""
+        """The moments of each scene."""
         return [moments_of(scene.times) for scene in self.scenes]
 
     @cached_property
@@ -81,7 +81,7 @@ class Row:
 def row_of(runs: Sequence[tuple[str, Scene | str]]) -> Row:
     """The row of these runs.
 
-    Raises InputError where there is none to draw, and where there are too many, or too long ones, for one figure.
+    Raises InputError if there is none to draw, or if there are too many or too long ones for one figure.
     """
     row = Row(tuple((title, own if isinstance(own, Scene) else _sentence(own)) for title, own in runs))
     if not row.scenes:
@@ -94,12 +94,12 @@ def row_of(runs: Sequence[tuple[str, Scene | str]]) -> Row:
     ):
         if own > most:
             raise InputError(
-                f"a figure of several algorithms holds at most {most} {what}, and these runs have {own}: "
+                f"a figure of several algorithms holds at most {most} {what}, and these runs have {own}; "
                 "name fewer algorithms, or export a part of one run"
             )
     return row
 
 
 def _sentence(text: str) -> str:
-    """With a capital in front and a full stop."""
+    """A text with a capital in front and a full stop."""
     return capital(text) if text.endswith(".") else f"{capital(text)}."

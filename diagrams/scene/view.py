@@ -1,4 +1,4 @@
-"""What is asked of an export: a step, a range of steps, the way of time, the colours, a format's own options."""
+"""The view that an export draws: a step, a range of steps, the direction of time, the colours, the format's options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class View:
     """The view of a scene in an export: the step, time "down" or "right", in the colours of a palette.
 
     `steps` is the range, both ends included, of a deck or an animation (None: all steps of the scene), and of a picture
-    of a run that is too long for one. `options` are the format's own; it reads them by Option.of. `row` holds the runs
+    of a run that is too long for one. `options` are the format's own, which it reads by Option.of. `row` holds the runs
     that are drawn as one figure (None: the scene alone); `step` is then one of the row.
     """
 
@@ -41,7 +41,7 @@ class View:
         row: Row | None = None,
         **options: Value,
     ) -> View:
-        """A view of `scene`, or of the row that begins with it, by default at the last step, as the scenario is turned.
+        """A view of `scene`, or of the row that begins with it; by default its last step, turned as the scenario is.
 
         Raises InputError for a step or a range that the scene does not have.
         """

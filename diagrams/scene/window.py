@@ -1,4 +1,4 @@
-"""What is in a picture: how much of a run it can hold, and the cut that is drawn in it."""
+"""The part of a run in a picture: as much as it can hold, with the cut and the processes that the view asks for."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MOST_MESSAGES = 20_000
 
 
 def on_show(scene: Scene, view: View) -> Scene:
-    """The part of `scene` in a picture: all of it, or what it is cropped to; with a cut.
+    """The part of `scene` in a picture: all of it, or the steps to which the view crops it; with a cut.
 
-    A deck of a run that is too long for a picture is cropped to its own steps, or to its only one with a neighbour.
-    Raises InputError where a run does not have these steps or this cut, and where it is too long.
+    A deck of a very long run is cropped to the steps of the deck, at least two.
+    Raises InputError if the run does not have these steps or this cut, and if it is too long.
     """
     crop = CROP.of(view)
     if not crop and view.steps and _steps(scene) > MOST_STEPS:
@@ -29,20 +29,20 @@ def on_show(scene: Scene, view: View) -> Scene:
     shown = scene.window(*crop) if crop else scene
     if _steps(shown) > MOST_STEPS:
         raise InputError(
-            f"a picture holds at most {MOST_STEPS} steps, and these are {_steps(shown)}: "
+            f"a picture holds at most {MOST_STEPS} steps, and these are {_steps(shown)}; "
             f"give a range of steps, such as {shown.first}..{shown.first + SHOWN - 1} (--{CROP.name})"
         )
     if len(shown.flights) > MOST_MESSAGES:
         raise InputError(
             f"a picture holds at most {MOST_MESSAGES} messages, and in the steps {shown.first} to {shown.until} "
-            f"there are {len(shown.flights)}: give a shorter range of steps, or export the event table"
+            f"there are {len(shown.flights)}; give a shorter range of steps, or export the event table"
         )
     cut = CUT.of(view)
     return shown.cut_at(frontier_in(scene.execution, cut)) if cut else shown
 
 
 def with_processes(scene: Scene, view: View) -> Scene:
-    """The scene with those processes alone for which the view asks, in their order. Raises InputError."""
+    """The scene with only the processes that the view asks for, in that order. Raises InputError for an unknown one."""
     names = PROCESSES.of(view)
     if not names:
         return scene

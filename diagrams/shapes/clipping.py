@@ -1,6 +1,6 @@
-"""Primitives cut off at a box, for formats that cannot do it themselves, or hold no points far away.
+"""Primitives cut off at a box, for formats that cannot clip, or that hold no points far away.
 
-What lies inside altogether stays as it is; a curve that does not becomes PARTS straight lines.
+A primitive that lies inside stays as it is. A curve that reaches out becomes PARTS straight lines.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ PARTS = 24
 
 
 def clipped(part: Primitive, box: Box) -> Iterator[Primitive]:
-    """What of a primitive lies in the box; discs and texts lie where their points do.
+    """Yield the parts of a primitive that lie in the box; discs and texts lie where their points do.
 
-    An arrow whose tip lies outside is a line up to the side of the box.
+    An arrow whose tip lies outside becomes a line up to the side of the box.
     """
     match part:
         case Line():

@@ -40,11 +40,11 @@ class Table:
 
     @property
     def box(self) -> Box:
-        """Where the table lies."""
+        """The box of the table."""
         return Box(self.left, self.top, self.left + sum(self.widths), self.top + self.row * len(self.rows))
 
     def drawn(self) -> Iterator[Primitive]:
-        """The cells with what they are filled with, and a rule below each row."""
+        """The fills of the cells, a rule below each row, and the texts."""
         lefts = [self.left, *accumulate(self.widths, initial=self.left)][1:]
         for number, row in enumerate(self.rows):
             top = self.top + self.row * number

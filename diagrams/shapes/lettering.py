@@ -42,7 +42,7 @@ def fitted(text: str, size: float, room: float) -> tuple[str, float]:
 
 
 def wrapped(text: str, size: float, room: float, most_lines: int) -> list[str]:
-    """`text` as lines that fit into `room` pixels; what does not fit into `most_lines` is cut off with an ellipsis."""
+    """`text` as lines that fit into `room` pixels, at most `most_lines` of them; an ellipsis stands for the rest."""
     lines: list[str] = []
     words = text.split()
     while words and len(lines) < most_lines - 1:
@@ -55,7 +55,7 @@ def wrapped(text: str, size: float, room: float, most_lines: int) -> list[str]:
 
 
 def balanced(text: str, size: float, room: float, most_lines: int) -> list[str]:
-    """`text` in as many lines as `wrapped` needs, of about the same length: no word is left alone in the last one."""
+    """`text` in as many lines as `wrapped` needs, of about the same length, so that no word is left alone."""
     lines = wrapped(text, size, room, most_lines)
     whole, least = " ".join(lines), width_of(text, size) / max(len(lines), 1)
     while room - least > size:

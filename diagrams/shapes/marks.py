@@ -76,12 +76,12 @@ def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Pr
 
 
 def faded(token: str, opacity: float) -> str:
-    """A colour without an opacity of its own, with this one."""
+    """A colour with this opacity; `token` has none of its own."""
     return token if opacity == 1 else f"{token}/{opacity:g}"
 
 
 def reach(symbol: str, radius: float, direction: Pixel) -> float:
-    """How far a symbol of this radius reaches from its centre in a direction (of length 1)."""
+    """The reach of a symbol of this radius from its centre in a direction (of length 1), in the unit of the radius."""
     corners = _CORNERS.get(symbol)
     if corners is None:
         return radius
@@ -91,7 +91,7 @@ def reach(symbol: str, radius: float, direction: Pixel) -> float:
 
 
 def _hit(direction: Pixel, one: Pixel, other: Pixel) -> float:
-    """Where a ray from the origin meets the line between two points, as its distance; 0 where it misses."""
+    """The distance at which a ray from the origin meets the line between two points; 0 if it misses."""
     (dx, dy), (ex, ey) = direction, (other[0] - one[0], other[1] - one[1])
     across = dx * ey - dy * ex
     if abs(across) < 1e-12:
@@ -102,5 +102,5 @@ def _hit(direction: Pixel, one: Pixel, other: Pixel) -> float:
 
 
 def size(symbol: str, radius: float) -> float:
-    """How far the farthest corner of a symbol of this radius lies from its centre."""
+    """The distance of the farthest corner of a symbol of this radius from its centre."""
     return radius * max((math.hypot(*corner) for corner in _CORNERS.get(symbol, ())), default=1.0)

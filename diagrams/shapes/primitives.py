@@ -1,7 +1,7 @@
 """The primitives of a drawing: lines, arrows, areas, discs and texts, with colours as tokens of diagrams.shapes.theme.
 
-Lengths are in the unit of their picture: pixels, or points on paper. `sign` says what a primitive stands for, by a word
-of SIGN_WORDS, for formats in which somebody may change its look; "" for what has no name.
+Lengths are in the unit of their picture: pixels, or points on paper. `sign` names the meaning of a primitive by a word
+of SIGN_WORDS ("": none), so that an author can change the look of all primitives with that word.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SIGN_WORDS = frozenset({
     "band", "blocked channel", "full channel", "paused process", "cut", "past", "future", "speaks against the cut",
     "lost message", "process that is down", "process that is not there",
     "severed channel", "slow process", "frozen process", "complete snapshot", "expired snapshot", "failed snapshot",
-    # of what is stored, and gone back to
+    # of stored snapshots and recoveries
     "valid snapshot", "recovery", "restored process", "output", "line gone back to", "abandoned event",
     "abandoned message", "abandoned recording", "message put back", "message put back on its way", "fenced off",
-    # of a cut that somebody holds
+    # of a cut that the user has chosen
     "held cut", "offending message",
     # of the lattice
     "edge", "consistent cut", "cut at which it holds", "states of the run", "way that avoids it", "state at the step",
@@ -102,8 +102,8 @@ class Box:
 class Line:
     """Lines of one look, `width` wide, each through its points.
 
-    `dash` holds lengths on and off (none: unbroken). A path that is `curved` is its first point, then for each part
-    of the way two control points and the end of a cubic Bezier curve.
+    `dash` holds lengths on and off (none: unbroken). A `curved` path has a first point. Two control points and the end
+    of a cubic Bezier curve follow for each part of the way.
     """
 
     strokes: tuple[Path, ...]
@@ -158,7 +158,7 @@ def _towards(start: Pixel, end: Pixel, share: float) -> Pixel:
 class Area:
     """Filled polygons of one look with an outline `width` wide (0: none); `fill` may be "" for none.
 
-    Those that are `curved` have paths as those of a Line.
+    `curved` polygons have paths as those of a Line.
     """
 
     polygons: tuple[Path, ...]
@@ -185,7 +185,7 @@ class Disc:
 class Text:
     """One line of text whose base line starts, has its middle or ends (`anchor`) at a point.
 
-    `size` is that of its letters; `style` is "", "bold" or "italic". With a `halo` the paper's colour is around it.
+    `size` is that of its letters; `style` is "", "bold" or "italic". A `halo` in the paper's colour surrounds the text.
     """
 
     at: Pixel
@@ -220,7 +220,7 @@ def scaled(part: Primitive, by: float) -> Primitive:
 
 
 def moved(part: Primitive, right: float, down: float) -> Primitive:
-    """A primitive at another place."""
+    """A primitive, moved to the right and down."""
     return _at(part, lambda point: (point[0] + right, point[1] + down))
 
 

@@ -1,4 +1,4 @@
-"""Primitives as SVG elements: of pictures (export/svg.py) and of the legend's icons (figure/signs.py)."""
+"""Primitives as SVG elements: of pictures (export/svg.py) and of the legend's icons (panels/signs.py)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Palette = Mapping[str, str]
 
 
 def written(part: Primitive, palette: Palette) -> str:
-    """One element, or two; its colours are those of the tokens in `palette`."""
+    """A primitive as one element or two, in the colours of its tokens in `palette`."""
     match part:
         case Line():
             return _stroked(part, "".join(_path(stroke, part.curved) for stroke in part.strokes), palette)
@@ -58,7 +58,7 @@ def _path(points: Path, curved: bool = False) -> str:
 
 
 def _part(points: Path, told: Sequence[str]) -> str:
-    """A cubic Bezier curve; a line where its control points are its ends."""
+    """A cubic Bezier curve; a line if its control points are its ends."""
     return f"L{told[2]}" if points[0] == points[1] and points[2] == points[3] else f"C{' '.join(told)}"
 
 

@@ -18,13 +18,13 @@ LIGHT = {
     "ink": "#1b1f24", "paper": "#ffffff", "faint": "#6b7280", "line": "#717b89", "accent": "#0072b2",
     # verdicts: in the diagram; in words beside it; notices, errors and the words of other pages
     "good": "#00735a", "bad": "#c2410c", "holds": "#087159", "fails": "#b05107", "fine": "#009e73", "alarm": "#d55e00",
-    # what a snapshot recorded: the band below a message, on which arrows stand out; the state of a process, of a
-    # channel, and its stripes; then what is chosen in a chart, and a message with a full stamp
+    # a recorded state: the band below a message, on which arrows stand out; the state of a process, of a
+    # channel, and its stripes; then a chosen point of a chart, and a message with a full stamp
     "band": "#ffe047", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
     "mark": "#ffd60a", "stamped": "#c1121f",
     # a white action of Dijkstra's page, its edge and its letters; a red one
     "white": "#ffffff", "white-edge": "#1b1f24", "on-white": "#1b1f24", "red": "#c1121f",
-    # around an event that is asked about; what is selected; what lies under a dialog
+    # the past and future of a chosen event; a selection; the page under a dialog
     "past": "#0072b2", "future": "#d55e00", "concurrent": "#6b7280", "selection": "#6982a5", "shadow": "#000000",
     # processes and snapshots, by rank: snapshots differ from all processes, and from each other in grey too
     "p0": "#0072b2", "p1": "#b35900", "p2": "#00805f", "p3": "#3580c2", "p4": "#7a5c00", "p5": "#5b4bb7",
@@ -59,14 +59,14 @@ SNAPSHOT_DASHES = ("dash", "dot", "dashdot", "longdash")  # of the markers and t
 BROKEN_DASH = "longdashdot"  # of a cut that is not consistent
 RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # of recorded events, by snapshot
 RECORD_SYMBOLS = ("diamond", "star-diamond", "diamond-wide", "diamond-tall")  # of recordings, by snapshot
-OUTCOME_SYMBOLS = {"complete": "square", "expired": "hourglass", "failed": "x"}  # of decisions, by what they say
-# Of what is stored and gone back to, by kind of row: time runs down the page, or to the right.
+OUTCOME_SYMBOLS = {"complete": "square", "expired": "hourglass", "failed": "x"}  # of decisions, by their outcome
+# Of storage and recoveries, by kind of row: for time down the page, and for time to the right.
 MOMENT_SYMBOLS = {
     "committed": ("hexagon", "hexagon"), "recovery": ("cross", "cross"), "restore": ("triangle-up", "triangle-left"),
     "output": ("star", "star"),
 }  # fmt: skip
 GONE_DASH = "9px,5px"  # of a message that a recovery has taken back
-FENCE = "hash-open"  # where a message is fenced off
+FENCE = "hash-open"  # at the end of a message that is fenced off
 SERIES_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # by line of a chart
 SERIES_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")  # by line of a chart
 

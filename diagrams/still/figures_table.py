@@ -1,6 +1,6 @@
-"""What the snapshots of several runs cost, as a table below their diagrams: figures as rows, algorithms as columns.
+"""The costs of the snapshots of several runs as a table below their diagrams: figures as rows, algorithms as columns.
 
-Where the titles of the algorithms have no room above the columns, letters stand there, and before the titles of the
+If the titles of the algorithms have no room above the columns, letters stand for them, also before the titles of the
 diagrams: (a), (b).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from diagrams.figure.sheet import Sheet
+from diagrams.drawing.sheet import Sheet
 from diagrams.scene.row import Row
 from diagrams.shapes.lettering import cropped, width_of, wrapped
 from diagrams.shapes.primitives import Line, Primitive, Text
@@ -25,7 +25,7 @@ ENOUGH = 110.0  # pixels of a column
 WIDEST = 170.0  # pixels, on a screen: of a column
 
 
-def figures_told(row: Row) -> str:
+def figures_in_words(row: Row) -> str:
     """The table in words: `End-to-end duration (time units): 514 and 110.`"""
     return " ".join(
         f"{_title(figure)}: {listing([NONE if one is None else read(figure, one) for one in row.measured])}."
@@ -65,7 +65,7 @@ class FiguresTable:
         return self.column - SIDE
 
     def letter(self, number: int) -> str:
-        """What stands for a title."""
+        """The letter for a title."""
         return f"({chr(ord('a') + number)})"
 
     @cached_property
@@ -85,11 +85,11 @@ class FiguresTable:
         return found
 
     def _value(self, figure: Figure, own: Measured | None) -> str:
-        """A value, with fewer digits where they have no room."""
-        told, value = (NONE, None) if own is None else (read(figure, own), figure.of(own))
-        if isinstance(value, float) and width_of(told, self.size) > self._room:
-            told = f"{value:.3g}"
-        return cropped(told, self.size, self._room)
+        """A value, with fewer digits if they have no room."""
+        text, value = (NONE, None) if own is None else (read(figure, own), figure.of(own))
+        if isinstance(value, float) and width_of(text, self.size) > self._room:
+            text = f"{value:.3g}"
+        return cropped(text, self.size, self._room)
 
     def _high(self, row: tuple[list[str], list[list[str]]]) -> float:
         lines = max(len(row[0]), *map(len, row[1]))

@@ -1,7 +1,7 @@
-"""The legend of a still picture: the signs that are seen in it, with their words, in rows below it.
+"""The legend of a still picture: the signs on show with their words, in rows below it.
 
-Where signs look otherwise for each snapshot, an entry shows the looks that are seen, one beside the other, and the
-names of their snapshots in the same order.
+A sign may have another look for each snapshot. Its entry then has the looks on show side by side, and the names of
+their snapshots in the same order.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.figure.drawing import Picture, dash_of
-from diagrams.figure.sheet import Sheet
-from diagrams.figure.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_in
+from diagrams.drawing.frame import Picture
+from diagrams.drawing.sheet import Sheet
+from diagrams.drawing.trace_shapes import dash_of
+from diagrams.figure.icons import HIGH, arrow, disc, icon, level
+from diagrams.figure.sign import ALWAYS, PROOF, RUN, Sign
+from diagrams.panels.signs import signs_in
 from diagrams.scene.composition import Scene
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import cropped, width_of
@@ -26,7 +29,7 @@ GAP = 5.0  # pixels of an icon: between the looks of two snapshots
 RADIUS, DOT = 6.5, 3.0  # the same: of a symbol, and of the event or the cut in a ring
 SHORTER = 0.6  # of the dashes of an arrow, in its icon
 DASHES = tuple(map(dash_of, theme.SNAPSHOT_DASHES))
-NOT_CONSISTENT = theme.SNAPSHOT_COLOURS  # the rank of the look that the cuts of all snapshots may have
+NOT_CONSISTENT = theme.SNAPSHOT_COLOURS  # the rank of the look of an inconsistent cut of any snapshot
 
 
 def with_legend(picture: Picture, scenes: Sequence[Scene], drawn: str, sheet: Sheet) -> Picture:
@@ -48,7 +51,7 @@ def with_legend(picture: Picture, scenes: Sequence[Scene], drawn: str, sheet: Sh
 
 
 def _signs(scenes: Sequence[Scene]) -> Iterator[Sign]:
-    """The signs of all scenes, each once; with the words of each algorithm where they differ."""
+    """The signs of all scenes, each once; with the words of each algorithm if they differ."""
     found: dict[str, list[Sign]] = {}
     for scene in scenes:
         for sign in signs_in(scene):
@@ -76,7 +79,7 @@ def _as_seen(sign: Sign, parts: Sequence[Primitive], names: Sequence[str]) -> Si
 
 
 def _rank(part: Primitive) -> int:
-    """Which snapshots a primitive belongs to, by its dash or colour; -1: to none."""
+    """The rank of the snapshot of a primitive, by its dash or colour; -1 if it has none."""
     if isinstance(part, Arrows):
         return DASHES.index(part.dash) if part.dash in DASHES else -1
     token = part.fill or part.outline if isinstance(part, Area | Disc) else part.colour
@@ -95,7 +98,7 @@ def _name(rank: int, names: Sequence[str]) -> str:
 
 
 def _look(part: Primitive, width: float) -> Iterator[Primitive]:
-    """A primitive as an icon so wide; a ring is round a dot."""
+    """A primitive as an icon of this width; a ring has a dot inside."""
     middle = (width / 2, HIGH / 2)
     match part:
         case Line():

@@ -1,7 +1,7 @@
 """Scene -> the still picture that an export asks for, and its caption: which drawing of the run, as shapes.
 
-A drawing is a class in DRAWINGS, by its name in the option `drawing` (scene/export_options.py). It finds out what
-there is to show once; its picture and its caption tell the same.
+A drawing is a class in DRAWINGS, by its name in the option `drawing` (scene/export_options.py). It finds its contents
+once, for both its picture and its caption.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from diagrams.figure.drawing import MARGIN, Drawing, Picture, still, still_frame
+from diagrams.drawing.diagram import MARGIN, Drawing, still, still_frame
+from diagrams.drawing.frame import Picture
+from diagrams.drawing.sheet import Sheet
 from diagrams.figure.room import Room
-from diagrams.figure.sheet import Sheet
-from diagrams.figure.signs import RUN
+from diagrams.figure.sign import RUN
 from diagrams.panels.lattice.figure import figure
 from diagrams.panels.lattice.panel import lattice_of
 from diagrams.panels.nodes import nodes_of_lattice, nodes_of_run
@@ -27,7 +28,7 @@ from diagrams.scene.row import Row
 from diagrams.scene.view import View
 from diagrams.scene.window import on_show, with_processes
 from diagrams.still.caption import at_step, of_lattice, of_proof, of_row, of_run
-from diagrams.still.figures_table import figures_told
+from diagrams.still.figures_table import figures_in_words
 from diagrams.still.legend import with_legend
 from diagrams.still.row_picture import RowPicture
 
@@ -35,27 +36,27 @@ LATTICE_HEIGHT = 0.9  # of the width, on paper
 
 
 class Drawn(NamedTuple):
-    """A picture, its caption, and what it says to those who cannot see it: what happens at its step as well."""
+    """A picture, its caption, and its description for readers who cannot see it, with the sentence of its step."""
 
     picture: Picture
     caption: str
-    told: str
+    description: str
 
 
 class Subject(Protocol):
-    """What a drawing shows of a run; `happens` says what happens at its step, where the drawing shows that."""
+    """The contents of a drawing; `happens` is the sentence of its step, if the drawing shows the step."""
 
     happens: str
 
     def picture(self, sheet: Sheet) -> Picture:
-        """It on a sheet."""
+        """The picture on a sheet."""
 
     def caption(self) -> str:
-        """It in words."""
+        """The caption."""
 
 
 def drawn(scene: Scene, view: View) -> Drawn:
-    """The drawing that the view asks for, after the view's step. Raises InputError where a picture cannot hold it."""
+    """The drawing that the view asks for, after the view's step. Raises InputError if a picture cannot hold it."""
     sheet, drawing = Sheet.of(view), DRAWING.of(view)
     subject = _subject(scene, view)
     picture = subject.picture(sheet)
@@ -63,8 +64,8 @@ def drawn(scene: Scene, view: View) -> Drawn:
         scenes = view.row.scenes if view.row else [scene]
         picture = with_legend(picture, scenes, RUN if drawing == SPACE_TIME else drawing, sheet)
     caption = subject.caption()
-    told = figures_told(view.row) if view.row and FIGURES.of(view) else ""
-    return Drawn(picture.on(sheet), caption, " ".join(filter(None, [subject.happens, caption, told])))
+    figures = figures_in_words(view.row) if view.row and FIGURES.of(view) else ""
+    return Drawn(picture.on(sheet), caption, " ".join(filter(None, [subject.happens, caption, figures])))
 
 
 def caption(scene: Scene, view: View) -> str:
@@ -103,8 +104,8 @@ class _SeveralRuns:
         self.steps = row.steps_at(view.step)
         titles = [title for title, own in row.runs if not isinstance(own, str)]
         own = zip(titles, self.scenes, self.steps, strict=True)
-        told = [(title, at_step(scene, step)) for title, scene, step in own]
-        self.happens = " ".join(f"{title}: {what}" for title, what in told if what)
+        happening = [(title, at_step(scene, step)) for title, scene, step in own]
+        self.happens = " ".join(f"{title}: {what}" for title, what in happening if what)
 
     def picture(self, sheet: Sheet) -> Picture:
         figures = bool(FIGURES.of(self.view))
@@ -113,7 +114,7 @@ class _SeveralRuns:
     def caption(self) -> str:
         shown = iter(self.scenes)
         runs = [(title, own if isinstance(own, str) else next(shown)) for title, own in self.row.runs]
-        below = "Below them stands what the snapshots of each cost." if FIGURES.of(self.view) else ""
+        below = "A table below them has the costs of their snapshots." if FIGURES.of(self.view) else ""
         return of_row(runs, self.steps, below)
 
 

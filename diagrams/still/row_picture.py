@@ -1,7 +1,7 @@
 """A row -> its picture: the diagrams of several runs with their titles, all of one size on one time axis.
 
-Where time runs down the page they lie side by side, on a narrow paper in two lines; else one above the other. So the
-same time is at the same height, or the same distance from the left side.
+If time runs down the page, they lie side by side, on a narrow paper in two rows; else one above the other. So the same
+time has the same height, or the same distance from the left side.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from diagrams.figure.drawing import LANE, MOST, Drawing, Picture
-from diagrams.figure.sheet import SCREEN_HEIGHT, SCREEN_WIDTH, Sheet
-from diagrams.figure.spacetime import arranged, margins
+from diagrams.drawing.diagram import LANE, MOST, Drawing
+from diagrams.drawing.frame import Picture
+from diagrams.drawing.sheet import SCREEN_HEIGHT, SCREEN_WIDTH, Sheet
+from diagrams.figure.layout import margins
+from diagrams.figure.spacetime import arranged
 from diagrams.panels.nodes import node_name, nodes_of_run
 from diagrams.scene.composition import Scene
 from diagrams.scene.row import Row
@@ -24,7 +26,7 @@ from diagrams.still.figures_table import FiguresTable
 TITLE, WORDS = 20.0, 16.0  # pixels, on a screen: the letters of a title, and of a refusal
 LEADING = 1.3  # in font sizes
 GAP, GAP_ON_PAPER = 28.0, 18.0  # pixels between two diagrams
-LANE_BESIDE, LANE_BESIDE_ON_PAPER = 90.0, 52.0  # pixels of a line down the page at least, where some of them fit
+LANE_BESIDE, LANE_BESIDE_ON_PAPER = 90.0, 52.0  # pixels of a line down the page, at least, if some of them fit
 LANE_ABOVE = 64.0  # pixels, on a screen: of a line across the page
 LEAST_BESIDE, LEAST_ABOVE = 420.0, 240.0  # pixels of a diagram on a screen
 LEAST_SHARE = 0.2  # of the width of a paper: a diagram
@@ -36,7 +38,7 @@ MOST_HEAD, MOST_LINES = 3, 30  # lines of a title, of a refusal
 class _Cell:
     """A run in the figure: its title in lines, and its picture, or the lines of its refusal.
 
-    `height` is that of what is below the title.
+    `height` is the height below the title.
     """
 
     title: Sequence[str]
@@ -64,7 +66,7 @@ class RowPicture:
         self.figures = figures
 
     def drawn(self) -> Picture:
-        """The picture, with the table of figures below it where that is asked for."""
+        """The picture, with the table of figures below it if the view asks for it."""
         across = self._across()
         bands = [self.row.runs[start : start + across] for start in range(0, len(self.row.runs), across)]
         sheets = [sheet for band in bands for sheet in self._sheets(band, across)]
@@ -86,7 +88,7 @@ class RowPicture:
 
     @property
     def _lanes(self) -> int:
-        """Of the run with most."""
+        """The lanes of the run with most of them."""
         return max(len(arranged(scene).lanes) for scene in self.scenes)
 
     @property
@@ -95,7 +97,7 @@ class RowPicture:
         return replace(self.sheet, axis=False) if self.down and self.sheet.letters else self.sheet
 
     def _across(self) -> int:
-        """How many diagrams lie side by side; on a screen all, on paper as many as have room."""
+        """The number of diagrams side by side; on a screen all, on paper as many as have room."""
         count = len(self.row.runs)
         if not self.down or not self.sheet.letters:
             return count if self.down else 1
@@ -115,7 +117,7 @@ class RowPicture:
             yield replace(sheet, width=width - self._left(self._bare) + left, height=height, left=left)
 
     def _size(self, across: int) -> tuple[float, float | None]:
-        """The width of a diagram without times, and its height where that is given."""
+        """The width of a diagram without times, and its height if that is given."""
         many = float(min(LANE * self._lanes, MOST))  # Drawing has no fewer pixels
         if self.sheet.letters and not self.down:
             return self.sheet.width, None

@@ -39,18 +39,18 @@ class Shapes:
         self.palette = palette
         self.ids = count(FIRST_ID)
 
-    def group(self, parts: Iterable[Primitive], box: Box, name: str, told: str) -> str:
-        """All parts as one shape with a name, told in words to those who cannot see it."""
+    def group(self, parts: Iterable[Primitive], box: Box, name: str, description: str) -> str:
+        """All parts as one shape with a name, and a description for readers who cannot see it."""
         place, size = _place(box)
         inner = place.replace("a:off", "a:chOff") + size.replace("a:ext", "a:chExt")
         shapes = "".join(shape for part in parts for shape in self._written(part))
         return (
-            f"<p:grpSp {NAMESPACES}><p:nvGrpSpPr>{self._named(name, told)}<p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr>"
+            f"<p:grpSp {NAMESPACES}><p:nvGrpSpPr>{self._named(name, description)}<p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr>"
             f"<p:grpSpPr><a:xfrm>{place}{size}{inner}</a:xfrm></p:grpSpPr>{shapes}</p:grpSp>"
         )
 
     def table(self, table: Table, name: str) -> str:
-        """A table that somebody can edit."""
+        """A table that an author can edit."""
         columns = "".join(f'<a:gridCol w="{_emu(width)}"/>' for width in table.widths)
         rows = "".join(
             f'<a:tr h="{_emu(table.row)}">{"".join(self._cell(cell, table.size) for cell in row)}</a:tr>'
@@ -171,9 +171,9 @@ class Shapes:
         alpha = f'<a:alpha val="{round(float(opacity) * 100_000)}"/>' if opacity else ""
         return f'<a:srgbClr val="{self.palette[name][1:].upper()}">{alpha}</a:srgbClr>'
 
-    def _named(self, name: str, told: str = "") -> str:
+    def _named(self, name: str, description: str = "") -> str:
         number = next(self.ids)
-        words = f' descr="{escaped(told)}"' if told else ""
+        words = f' descr="{escaped(description)}"' if description else ""
         return f'<p:cNvPr id="{number}" name="{escaped(name or "line")}"{words}/>'
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagrams.figure.drawing import Drawing, Picture
-from diagrams.figure.sheet import LETTERS, Sheet
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.frame import Picture
+from diagrams.drawing.sheet import LETTERS, Sheet
 from diagrams.panels.record.lines import Record
 from diagrams.panels.record.table import board
 from diagrams.scene.composition import Scene
@@ -40,7 +41,7 @@ MOST_BESIDE, MOST_BELOW = 520.0, 240.0  # pixels of the record beside or below t
 class Slide:
     """A page: the line with the step's number, the sentence in `lines` of letters of `size`, diagram and record.
 
-    The diagram is in the pixels of the page, and lies in `box`; `told` says what is seen there.
+    The diagram is in the pixels of the page, and lies in `box`; `description` is for readers who cannot see it.
     """
 
     step: int
@@ -49,12 +50,12 @@ class Slide:
     size: float
     box: Box
     diagram: Picture
-    told: str
+    description: str
     record: tuple[Table, ...]
 
     @property
     def picture(self) -> Picture:
-        """All of it as primitives."""
+        """The page as primitives."""
         tables = (part for table in self.record for part in table.drawn())
         around = (*self.diagram.around, *self._caption(), *tables)
         return Picture(WIDTH, HEIGHT, self.diagram.clip, self.diagram.inside, around)
@@ -75,13 +76,13 @@ def slides(scene: Scene, view: View) -> Iterator[Slide]:
 def steps_of(scene: Scene, view: View) -> range:
     """The steps of a view: by default those that the diagram is cropped to, else all.
 
-    Raises InputError when there are more than MOST_PAGES, and for steps that are not in the diagram.
+    Raises InputError if there are more than MOST_PAGES, and for steps that are not in the diagram.
     """
     crop = CROP.of(view) or (scene.first, scene.until)
     first, last = view.steps or crop
     if last - first >= MOST_PAGES:
         raise InputError(
-            f"a deck or an animation has at most {MOST_PAGES} steps, and these are {last - first + 1}: "
+            f"a deck or an animation has at most {MOST_PAGES} steps, and these are {last - first + 1}; "
             f"give a range of steps, such as {first}-{first + MOST_PAGES - 1} (--{STEPS.name})"
         )
     if not crop[0] <= first <= last <= crop[1]:
@@ -93,7 +94,7 @@ def steps_of(scene: Scene, view: View) -> range:
 
 
 class _Slides:
-    """What all pages of a run have in common: the sizes of letters, and where everything lies."""
+    """The layout that all pages of a run share: the sizes of letters, and all places."""
 
     def __init__(self, scene: Scene, view: View, steps: range) -> None:
         self.scene, self.steps = scene, steps
@@ -116,19 +117,19 @@ class _Slides:
         self.drawing = Drawing(scene, view.orientation, sheet)
 
     def drawn(self) -> Iterator[Slide]:
-        """One page after the other."""
+        """Yield one page after the other."""
         for step in in_time(self.steps, every=1):
             badge = self.scene.steps[step].badge
             head = f"Step {step} of {self.scene.last}" + (f" · {badge}" if badge else "")
             record = tuple(self.board.tables(step, self.corner)) if self.board else ()
             said = f"Step {step} of {self.scene.last}. {self.scene.steps[step].sentence}"
-            told = f"{said} {of_run(self.scene, step)}"
+            description = f"{said} {of_run(self.scene, step)}"
             diagram = self.drawing.at(step).scaled(UNIT).moved(self.box.left, self.box.top)
-            yield Slide(step, head, self.lines[step], self.size, self.box, diagram, told, record)
+            yield Slide(step, head, self.lines[step], self.size, self.box, diagram, description, record)
 
 
 def _size(sentences: list[str]) -> tuple[float, int]:
-    """The largest letters with which no sentence needs more lines than it may, and how many it may."""
+    """The largest letters with which no sentence needs too many lines, and the number of lines that it may have."""
     for size, most in SENTENCES:
         if all(len(lettering.wrapped(sentence, size, WIDE, most + 1)) <= most for sentence in sentences):
             return size, most

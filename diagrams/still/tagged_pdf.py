@@ -1,6 +1,6 @@
 """Pages as one tagged PDF (ISO 32000, 14.7 and 14.8): each page is a figure with an alternative text.
 
-A reader that speaks says this text in place of the drawing, and shows the title of the document in its window.
+A screen reader speaks this text in place of the drawing, and shows the title of the file in its window.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ LANGUAGE = "en"
 
 
 def tagged(pages: Iterable[tuple[bytes, str]], title: str) -> bytes:
-    """A PDF of pages, each given as a PDF of one page and the text that says what is seen on it."""
+    """A PDF of pages, each given as a PDF of one page and its alternative text."""
     writer = PdfWriter()
     root = DictionaryObject()
     document = _element(writer, "Document", writer._add_object(root))
     figures = ArrayObject()
-    for number, (page, told) in enumerate(pages):
+    for number, (page, description) in enumerate(pages):
         writer.append(PdfReader(BytesIO(page)))
         figure = _element(writer, "Figure", _reference(document))
-        figure.update(_told(writer, writer.pages[number], number, told))
+        figure.update(_described(writer, writer.pages[number], number, description))
         figures.append(_reference(figure))
     document[NameObject("/K")] = figures
     root.update(_root(_reference(document), figures))
@@ -43,8 +43,8 @@ def tagged(pages: Iterable[tuple[bytes, str]], title: str) -> bytes:
     return file.getvalue()
 
 
-def _told(writer: PdfWriter, page: PageObject, number: int, told: str) -> DictionaryObject:
-    """What the element of a page says. All that is drawn there becomes its content, number 0 of the page."""
+def _described(writer: PdfWriter, page: PageObject, number: int, description: str) -> DictionaryObject:
+    """The entries of the element of a page. The drawing of the page becomes its content, number 0 of the page."""
     drawn = page.get_contents()
     content = DecodedStreamObject()
     content.set_data(b"/Figure <</MCID 0>> BDC\n" + (b"" if drawn is None else drawn.get_data()) + b"\nEMC")
@@ -53,7 +53,7 @@ def _told(writer: PdfWriter, page: PageObject, number: int, told: str) -> Dictio
     box = ArrayObject(NumberObject(round(side)) for side in page.mediabox)
     return DictionaryObject(
         {
-            NameObject("/Alt"): TextStringObject(told),
+            NameObject("/Alt"): TextStringObject(description),
             NameObject("/Pg"): _reference(page),
             NameObject("/K"): NumberObject(0),
             NameObject("/A"): DictionaryObject({NameObject("/O"): NameObject("/Layout"), NameObject("/BBox"): box}),
@@ -62,7 +62,7 @@ def _told(writer: PdfWriter, page: PageObject, number: int, told: str) -> Dictio
 
 
 def _element(writer: PdfWriter, kind: str, parent: IndirectObject) -> DictionaryObject:
-    """An element of the structure, as yet without content."""
+    """An element of the structure, without content."""
     entries = {NameObject("/Type"): NameObject("/StructElem"), NameObject("/S"): NameObject(f"/{kind}")}
     element = DictionaryObject({**entries, NameObject("/P"): parent})
     writer._add_object(element)
@@ -70,7 +70,7 @@ def _element(writer: PdfWriter, kind: str, parent: IndirectObject) -> Dictionary
 
 
 def _reference(part: DictionaryObject) -> IndirectObject:
-    """Where a part of the file that has been added lies in it."""
+    """The reference to a part that has been added to the file."""
     assert part.indirect_reference is not None
     return part.indirect_reference
 
@@ -91,7 +91,7 @@ def _root(document: IndirectObject, figures: ArrayObject) -> DictionaryObject:
 
 
 def _catalog(root: IndirectObject) -> DictionaryObject:
-    """What a document's catalog says of a tagged file."""
+    """The entries of a catalog that mark the file as tagged."""
     return DictionaryObject(
         {
             NameObject("/StructTreeRoot"): root,

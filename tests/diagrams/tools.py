@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from diagrams.drawing.frame import Picture
 from diagrams.export import exporter
-from diagrams.figure.drawing import Picture
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
 from diagrams.shapes import lettering

@@ -50,7 +50,7 @@ PACKAGES: dict[str, list[str]] = {
         "store", "spark", "logs", "formats", "ingest", "cuts", "streaming", "compiled", "ensembles", "tradeoffs",
         "exploring", "jobs", "examples", "opening", "commands", "__main__",
     ],
-    "diagrams": ["shapes", "scene", "figure", "panels", "browser", "still", "export", "charts", "__main__"],
+    "diagrams": ["shapes", "scene", "figure", "drawing", "panels", "browser", "still", "export", "charts", "__main__"],
     "cluster": [
         "model", "stderr", "wire", "store", "rpc", "node", "replay", "api", "control", "client", "commands", "__main__",
     ],

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from diagrams.scene.composition import Scene, arrows_as_they_are, compose
+from diagrams.scene.composition import Scene, compose
 from diagrams.scene.elements import Ghost
+from diagrams.scene.messages import arrows_as_they_are
 from sim.core.errors import InputError
 from sim.core.model import MessageReference
 from sim.edit.another_algorithm import Remedy

@@ -51,7 +51,7 @@ def _still(chart: Chart) -> str:
     """A chart as an <img>, which is replaced without flickering."""
     svg = chart_file(chart, SVG, view_of({THEME.name: st.context.theme.type or "light"}))
     source = f"data:image/svg+xml;base64,{b64encode(svg).decode('ascii')}"
-    return f'<img class="cut-live" alt="{escape(chart.told)}" src="{source}">'
+    return f'<img class="cut-live" alt="{escape(chart.description)}" src="{source}">'
 
 
 def _depths_chart(exploring: Exploring) -> Chart:

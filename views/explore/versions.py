@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from diagrams.scene.composition import arrows_as_they_are
 from diagrams.scene.elements import Ghost
+from diagrams.scene.messages import arrows_as_they_are
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
 from sim.core.model import MessageReference

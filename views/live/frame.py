@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 from cluster.replay.following import Follower
 from cluster.replay.segment import Segment, segment
-from diagrams.figure.live_signs import live_signs
-from diagrams.figure.spacetime import NAME_SIZE, figure
+from diagrams.figure.layout import NAME_SIZE
+from diagrams.figure.spacetime import figure
+from diagrams.panels.live_signs import live_signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from sim.core.model import COMMITTED, CRASH, DOWN, FROZEN, RECOVERY

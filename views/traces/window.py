@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from diagrams.scene.composition import MOST_TEXTS, Scene, compose
+from diagrams.scene.composition import Scene, compose
 from diagrams.scene.foreign_log import ForeignLog, Waiting
+from diagrams.scene.timed_run import MOST_TEXTS
 from pipeline.cuts import one_execution
 from pipeline.cuts.one_window import LogWindow, log_window
 from pipeline.store.folder import Store

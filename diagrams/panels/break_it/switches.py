@@ -1,4 +1,4 @@
-"""Scene -> what the page says of rules broken on purpose: their switches, and the harm done in this run."""
+"""Scene -> the panel of rules broken on purpose: their switches, and the harm done in this run."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from sim.verify.checks import conserved_by
 from sim.verify.harm import Harm, harms
 
 MOST_HARMS = 20
-MAIN = 100  # the `order` of the last broken rule that stands first in the list; the others are "more"
+MAIN = 100  # the greatest `order` of a rule in the short list; the others are "more"
 
 
 def broken(scene: Scene) -> dict[str, Any]:
-    """The `switches` of the rules that this run may break, and the harm of those that it breaks, ready for JSON.
+    """The rules that this run may break, and the harm of those that it breaks, ready for JSON.
 
-    `of_others` are the titles of the algorithms that the other broken rules are made for. `rules` are those broken
-    here, with a link to the scenario that shows each; `harm` are the checks that fail, `refused` the cuts that
-    Dijkstra's page refuses, and `recorded` the goods that do not add up in a snapshot.
+    switches: the switches. of_others: the titles of the algorithms whose rules the other switches break.
+    rules: the rules that the run breaks, with a link to the scenario that shows each.
+    harm: the checks that fail. refused: the cuts that Dijkstra's page refuses.
+    recorded: the goods that do not add up in a snapshot.
     """
     scenario = scene.execution.scenario
     found = harms(scene.execution) if scenario.breaks else []
@@ -41,7 +42,7 @@ def broken(scene: Scene) -> dict[str, Any]:
 
 
 def _switches(scenario: Scenario) -> list[dict[str, Any]]:
-    """The rules that this run may break, in their order."""
+    """The switches of the rules that this run may break, in their order."""
     fitting = [rule for rule in (BROKEN_RULES[name] for name in BROKEN_RULES) if _fits(scenario, rule)]
     return [
         {
@@ -53,14 +54,14 @@ def _switches(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def _fits(scenario: Scenario, rule: type[BrokenRule]) -> bool:
-    """Whether the algorithm has the rule. Under the tick scheduler nothing overtakes: it delivers heads of channels."""
+    """Whether the algorithm has the rule. The tick scheduler delivers heads of channels, so nothing overtakes there."""
     if rule.overtakes and scenario.scheduler.kind == "tick":
         return False
     return rule.of == scenario.algorithm if rule.of else scenario.rules.needs_fifo
 
 
 def _of_others(scenario: Scenario) -> list[str]:
-    """The titles of the algorithms whose rules the other switches break; [] if there are none."""
+    """The titles of the algorithms whose rules the other switches break."""
     return [
         ALGORITHMS[kind].title
         for kind in sorted({BROKEN_RULES[name].of for name in BROKEN_RULES} - {"", scenario.algorithm})
@@ -68,7 +69,7 @@ def _of_others(scenario: Scenario) -> list[str]:
 
 
 def _rule(scenario: Scenario, name: str) -> dict[str, Any]:
-    """A rule that is broken here. `elsewhere` opens a bundled scenario with it (None: it is the one on show)."""
+    """A rule that the run breaks. `elsewhere` opens a bundled scenario with it (None: it is the one on show)."""
     rule = BROKEN_RULES[name]
     shared = Shared(scenario=rule.shown_by).edited((({"do": "break", "rule": name}, 0.0),))
     elsewhere = {"title": library.load(rule.shown_by).title, "link": urlencode(query_of(shared))}
@@ -87,7 +88,7 @@ def _harm(scene: Scene, harm: Harm) -> dict[str, Any]:
 
 
 def _refused(scene: Scene, harm: Harm) -> dict[str, Any]:
-    """The message that forbids the interchanges of Dijkstra's argument. Several may have one body: its step is told."""
+    """The message that forbids the interchanges of Dijkstra's argument, with its step, as bodies are not unique."""
     assert harm.message is not None
     send, channel = scene.execution.flights[harm.message].send, scene.execution.flights[harm.message].channel
     told = f"the message that {send.process} sends to {channel.target_name} at step {send.step}"
@@ -95,7 +96,7 @@ def _refused(scene: Scene, harm: Harm) -> dict[str, Any]:
 
 
 def _recorded(scene: Scene, snapshot: Snapshot) -> dict[str, Any]:
-    """What a snapshot has recorded of each good, as the meter shows it."""
+    """The recorded amounts of each good, as the meter shows them."""
     workload, total = scene.execution.engine.workload, conserved_by(scene.execution)
     inside, between = Counter[str](), Counter[str]()
     for local in snapshot.local.values():

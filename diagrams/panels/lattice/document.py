@@ -11,7 +11,7 @@ from diagrams.scene.composition import Scene
 
 
 def lattice_payload(scene: Scene, step: int, text: str) -> dict[str, Any]:
-    """The figure, the names of the cuts by the number of their node, words, and what a predicate (in `text`) does."""
+    """The figure, the names of the cuts by the number of their node, the words, and the answers about a predicate."""
     lattice = Lattice(scene, step, text)
     return {
         "figure": figure(lattice),
@@ -25,6 +25,6 @@ def lattice_payload(scene: Scene, step: int, text: str) -> dict[str, Any]:
 
 
 def whole_lattice(scene: Scene, step: int, text: str) -> dict[str, Any] | None:
-    """The same, for a page that cannot ask for more; None where the lattice is too large to be drawn whole."""
-    is_small = whole_graph(scene.whole_run.whole_events) is not None
+    """The same for a stand-alone page; None if the lattice is too large to be drawn completely."""
+    is_small = whole_graph(scene.whole_run.cut_space) is not None
     return lattice_payload(scene, step, text) if is_small else None

@@ -1,7 +1,7 @@
 """Lattice -> a Plotly figure, as plain lists and dicts: a Hasse diagram that grows upwards.
 
-A trace of cuts has `meta.nodes`, their numbers, so that the browser knows which one is clicked. What depends on the
-step has `meta.show` (docs/architecture.md). The page shows the cut that one holds with a ring of its own.
+A trace of cuts has `meta.nodes`, the numbers by which the browser knows a clicked cut. A trace that depends on the step
+has `meta.show` (docs/architecture.md). The page draws a ring of its own round the cut that the user holds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sim.theory.positions import Cut
 
 STATES = {
     "begins": "the state in which {} began",
-    "recorded": "what {} recorded",
+    "recorded": "the state that {} recorded",
     "ends": "the state in which {} ended",
 }
 Trace = dict[str, Any]
@@ -32,7 +32,7 @@ Figure = dict[str, Any]
 PANEL = Room(400, 420)  # on a laptop
 SMALLEST, LARGEST = 3.0, 11.0  # pixels of a cut
 LETTERS = 11  # pixels high
-DENSE = 15  # pixels between two cuts beside each other: if there are less, their edges are pale
+DENSE = 15  # pixels between two cuts beside each other; nearer ones have pale edges
 BLANKS = "\u00a0" * 4  # between a cut and its name beside it
 WIDEST_RING = 12  # pixels by which the widest sign of a state is wider than a cut
 RING = 12  # pixels from a cut to the ring that the browser draws round it
@@ -42,13 +42,13 @@ LEAST_APART = 1.5  # heights of a letter between two levels with names
 def figure(lattice: Lattice, room: Room = PANEL, held: Cut | None = None) -> Figure:
     """The drawing of the cuts in `lattice.cuts`, laid out for a room.
 
-    A cut `held` has a double ring, if it is there.
+    The cut `held` has a double ring, if it is drawn.
     """
     return _Drawn(lattice, room).figure(held)
 
 
 def strokes(graph: nx.DiGraph) -> list[list[Cut]]:
-    """The edges as few long ways upwards, each edge once: a browser draws a hundred lines sooner than a thousand."""
+    """The edges as few long ways upwards, each edge once, since a browser draws few long lines faster than many."""
     onward = {cut: list(graph.successors(cut)) for cut in graph}
     found = []
     for cut in graph:  # those with fewer events first, so that no way ends where another begins
@@ -98,7 +98,7 @@ class _Drawn:
         return {"data": [trace for trace in data if any(x is not None for x in trace["x"])], "layout": self.layout()}
 
     def ways(self, ways: Iterable[Sequence[Cut]], colour: str, width: float, sign: str, dash: str = "solid") -> Trace:
-        """Lines along ways, as far as they are drawn. `sign` says what they stand for, as a primitive does."""
+        """Lines along ways, as far as their cuts are drawn; `sign` names them as it does a primitive."""
         points: list[Place | None] = []
         for point in (point for way in ways for point in (*map(self.at.get, way), None)):
             if point or (points and points[-1]):
@@ -107,7 +107,7 @@ class _Drawn:
         return self.trace(points, mode="lines", line=line, hoverinfo="skip", meta={"sign": sign})
 
     def nodes(self) -> list[Trace]:
-        """The cuts: discs, or squares at which the predicate holds and pale discs at which it does not."""
+        """The cuts as discs; with a predicate, squares at which it holds and pale discs at which it does not."""
         asked = self.lattice.asked
         if asked is None or not (asked.possibly or asked.definitely):
             return [self.cuts_as(self.lattice.cuts, "circle", "@ink", "consistent cut")]
@@ -120,7 +120,7 @@ class _Drawn:
         ]
 
     def cuts_as(self, cuts: Sequence[Cut], symbol: str, colour: str, sign: str, size: float | None = None) -> Trace:
-        """Cuts with a symbol, outlined where there is room; under the pointer, what is inside."""
+        """Cuts with a symbol, outlined if there is room, and with their contents as hover text."""
         told = [plain(f"{self.lattice.written(cut)}: {cut_in_words(self.lattice, cut)}") for cut in cuts]
         outline = {"color": "@ink", "width": 0 if self.is_dense else 1.2}
         marker = {"symbol": symbol, "size": size or self.size, "color": colour, "line": outline}
@@ -168,12 +168,12 @@ class _Drawn:
         return self.trace([self.at[cut] for cut in cuts], mode="markers", marker=marker, hoverinfo="skip", **look)
 
     def ring(self, held: Cut | None, wider: float) -> Trace:
-        """A ring round the cut that one holds."""
+        """A ring round the cut that the user holds."""
         cuts = [held] if held is not None else []
         return self.here(cuts, "@ink", self.size + wider, "circle-open", meta={"sign": "held cut"})
 
     def placed(self) -> list[Named]:
-        """The names of the cuts where there is room, and those of the states of snapshots, at their places."""
+        """The names of the cuts if there is room, and those of the states of snapshots, at their places."""
         marked: dict[Cut, list[str]] = {}
         for mark in self.lattice.marks:
             if mark.cut in self.at:

@@ -1,7 +1,7 @@
 """The places of the consistent cuts in a Hasse diagram: the height of a cut is the number of its events.
 
-To the left are cuts in which the first processes are ahead, to the right those in which the last ones are. So edges of
-the same process are nearly parallel, and the lattice of two processes is a grid that stands on its corner.
+Cuts in which the first processes are ahead lie to the left, those in which the last ones are ahead to the right. So
+edges of the same process are nearly parallel, and the lattice of two processes is a grid that stands on its corner.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ Place = tuple[float, int]
 
 
 def places(cuts: Iterable[Clock]) -> dict[Clock, Place]:
-    """Where each cut lies: (across, up), two cuts on a level at least 1 apart; `cuts` are of one run, and not empty."""
+    """The place of each cut, (across, up), two on a level at least 1 apart; `cuts` are of one run, and not empty."""
     ascending = sorted(cuts, key=sum)
     low, high = ascending[0], ascending[-1]
-    lean = (_aside(high) - _aside(low)) / (sum(high) - sum(low) or 1)  # taken away: the top stands above the bottom
+    lean = (_aside(high) - _aside(low)) / (sum(high) - sum(low) or 1)  # subtracted, so that the top is above the bottom
     found = {}
     for events, level in groupby(ascending, key=sum):
         wished = sorted((_aside(cut) - _aside(low) - lean * (events - sum(low)), cut) for cut in level)
@@ -28,7 +28,7 @@ def places(cuts: Iterable[Clock]) -> dict[Clock, Place]:
 
 
 def _aside(cut: Clock) -> float:
-    """How far the last processes are ahead of the first ones."""
+    """The lead of the last processes over the first ones."""
     middle = (len(cut) - 1) / 2
     return sum(inside * (rank - middle) for rank, inside in enumerate(cut)) / (middle or 1)
 

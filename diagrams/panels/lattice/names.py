@@ -1,6 +1,6 @@
 """The places of the names in a lattice: no name lies on a cut, nor on another name.
 
-A name is beside its cut where there is room. Else it is at the side of the lattice, with a thin line to its cut.
+A name is beside its cut if there is room. Else it is at the side of the lattice, with a thin line to its cut.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from diagrams.shapes.primitives import Box, Pixel
 
 NEAR = ("top center", "middle right", "middle left", "bottom center", "top right", "top left", "bottom right",
         "bottom left")  # fmt: skip
-BESIDE = ("middle right", "middle left", "top center", "bottom center")  # where all cuts have their names beside them
+BESIDE = ("middle right", "middle left", "top center", "bottom center")  # if all cuts have their names beside them
 EDGE, OWN_WAY = 3, 8  # the costs of hiding them
 LOOKED_AT = 16  # of the nearest places at the sides
 CROSSED = 12.0  # pixels by which a line may be longer that crosses one cut less
 
 
 class Named(NamedTuple):
-    """A name at its spot; `leads_to` is the cut to which a line leads from there, None where the name is beside it."""
+    """A name at its spot; `leads_to` is the cut at the end of its line, None if the name is beside its cut."""
 
     text: str
     spot: Spot
@@ -33,7 +33,7 @@ class Named(NamedTuple):
 
 
 class Names:
-    """Finds a place for one name after the other. Lengths are pixels of the plot that the lattice is laid out for."""
+    """A finder of places for one name after the other. Lengths are pixels of the plot of the lattice."""
 
     def __init__(self, corner: Point, scale: tuple[float, float], room: Room, letters: float) -> None:
         """`corner`: the point of the lattice at the top left of the plot; `scale`: pixels of its two units."""
@@ -43,7 +43,7 @@ class Names:
         self.ends: list[tuple[float, float, float]] = []  # of each level: from where to where, and its height
 
     def pixel(self, point: Point) -> Pixel:
-        """Where a point of the lattice lies in the plot."""
+        """The pixel of a point of the lattice."""
         return (point[0] - self.corner[0]) * self.scale[0], (self.corner[1] - point[1]) * self.scale[1]
 
     def avoid_cuts(self, places: Mapping[Point, float]) -> None:
@@ -64,7 +64,7 @@ class Names:
         self.labels.avoid_line(own, OWN_WAY)
 
     def place(self, text: str, cut: Point, radius: float, sides: Sequence[str]) -> Named | None:
-        """The place of the name of a cut with this radius; None where there is none."""
+        """The place of the name of a cut with this radius; None if there is none."""
         beside = [Spot(self._aside(cut, side, radius), side) for side in sides]
         spot = self.labels.place(text, self.letters, beside, [cut])
         if spot:
@@ -96,6 +96,6 @@ class Names:
         return [*sorted(near, key=lambda spot: length(spot) + CROSSED * self._crossed(cut, spot.at)), *far]
 
     def _crossed(self, cut: Point, other: Point) -> int:
-        """How many other cuts lie on a straight line."""
+        """The number of other cuts on a straight line."""
         start, end = self.pixel(cut), self.pixel(other)
         return sum(box.is_crossed(start, end) for centre, box in self.cuts if centre != start)

@@ -1,4 +1,4 @@
-"""Scene -> the lattice of its consistent cuts: which part of it is drawn, the run's own path, what snapshots recorded.
+"""Scene -> the lattice of its consistent cuts: the drawn part, the run's own path, the states of snapshots.
 
 A cut is a tuple, as in sim/theory/lattice.py. The drawing is in diagrams/panels/lattice/figure.py.
 """
@@ -14,10 +14,9 @@ from typing import NamedTuple
 import networkx as nx
 
 from diagrams.scene.composition import Scene
-from diagrams.scene.cut_counts import Counts, counts
+from diagrams.scene.cut_space import Counts, CutSpace, counts
 from diagrams.scene.export_options import PREDICATE
 from diagrams.scene.view import View
-from diagrams.scene.whole_cuts import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
 from sim.run.as_of import as_of
@@ -31,14 +30,14 @@ from sim.theory.positions import Cut, Order
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
 MOST_WRITTEN = 12  # processes of a cut that is written out
-MOST_ASKED = 10_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
-MOST_LOOKED_AT = 4_000_000  # messages, to find what a predicate says of these cuts
+MOST_ASKED = 10_000  # cuts of a lattice, to evaluate a predicate or count the orders
+MOST_LOOKED_AT = 4_000_000  # messages, to evaluate a predicate at these cuts
 
 Question = Callable[[Order, theory.Predicate, int], Modality]
 
 
 class Mark(NamedTuple):
-    """A state of a snapshot in the lattice: what it recorded, or where the run was when it began or ended.
+    """A state of a snapshot in the lattice: the recorded one, or that of the run when the snapshot began or ended.
 
     `role` is "begins", "recorded" or "ends".
     """
@@ -51,7 +50,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """A predicate, and what the lattice answers; `problem` is the sentence why an answer is missing."""
+    """A predicate, and the answers of the lattice; `problem` is the reason why an answer is missing."""
 
     text: str
     problem: str = ""
@@ -66,7 +65,7 @@ class Lattice:
     def __init__(self, scene: Scene, step: int, predicate: str = "") -> None:
         self.scene, self.step = scene, step
         self.execution = scene.execution
-        self.events = scene.whole_run.whole_events
+        self.events = scene.whole_run.cut_space
         self.order = self.events.order
         self.own = own_path(self.events)
         self.marks = [mark for rank, own in enumerate(scene.snapshots) for mark in self._marks(own, rank)]
@@ -84,12 +83,12 @@ class Lattice:
             self._ask(predicate)
 
     def _ask(self, text: str) -> None:
-        """Ask a predicate of the lattice, and of all cuts that are drawn."""
+        """Evaluate a predicate on the lattice, and at all cuts that are drawn."""
         self.asked = ask(self.events, text)
         if self.asked.possibly or self.asked.definitely:
             try:
                 self.holding = frozenset(cut for cut in in_time(self.cuts) if self.asked.holds(cut))
-            except InputError as problem:  # at a cut that decides nothing
+            except InputError as problem:  # the predicate has no value at some cut
                 self.asked = Asked(text, str(problem))
 
     @cached_property
@@ -98,9 +97,9 @@ class Lattice:
         return {cut: number for number, cut in enumerate(self.cuts)}
 
     def written(self, cut: Cut) -> str:
-        """The events inside by process (in a window of a log with its numbers), with the signs of faults that matter.
+        """The events inside by process (in a window of a log, with its numbers), with the signs of relevant faults.
 
-        They are those of a process after its last event inside, and those of losses and copies on their way.
+        These are the faults of a process after its last event inside, and losses and copies of messages in transit.
         """
         own, on_their_way = self.events.names.signs(cut)
         return written([f"{n}{signs}" for n, signs in zip(self.events.numbers(cut), own, strict=True)]) + on_their_way
@@ -110,7 +109,7 @@ class Lattice:
         return self.own[bisect_right(self.own, step, key=lambda reached: reached[0]) - 1][1]
 
     def _marks(self, snapshot: Snapshot, rank: int) -> list[Mark]:
-        """The states of a snapshot, as far as it has come."""
+        """The states that a snapshot has reached."""
         found = []
         if snapshot.began is not None:
             found.append(Mark(snapshot.id, rank, "begins", self.state_at(snapshot.began - 1)))
@@ -121,7 +120,7 @@ class Lattice:
         return found
 
     def _part(self) -> list[Cut]:
-        """The cuts that are drawn of a lattice that is too large, those with fewer positions first."""
+        """The drawn cuts of a lattice that is too large, those with fewer positions first."""
         states: dict[str, dict[str, Cut]] = {mark.snapshot: {} for mark in self.marks}
         for mark in self.marks:
             states[mark.snapshot][mark.role] = mark.cut
@@ -143,7 +142,7 @@ class Lattice:
 
 
 def lattice_of(scene: Scene, view: View) -> Lattice:
-    """The lattice that a picture shows. Raises InputError for a predicate that cannot be asked."""
+    """The lattice that a picture shows. Raises InputError for a predicate that cannot be evaluated."""
     lattice = Lattice(scene, view.step, PREDICATE.of(view))
     if lattice.asked and lattice.asked.problem:
         raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
@@ -151,13 +150,13 @@ def lattice_of(scene: Scene, view: View) -> Lattice:
 
 
 @once
-def own_path(events: WholeEvents) -> list[tuple[int, Cut]]:
-    """The cuts through which a run went, each with the step in which it came there: with the last part of an event."""
+def own_path(events: CutSpace) -> list[tuple[int, Cut]]:
+    """The cuts through which a run went, each with the step of its last position."""
     return [*events.order.path]
 
 
 def graph_of(order: Order, cuts: Iterable[Cut]) -> nx.DiGraph:
-    """A lattice, or a part of it: the cuts in their order, and an edge wherever one position leads to another cut."""
+    """A lattice, or a part of it: the cuts in their order, and an edge for each position that leads to another cut."""
     graph = nx.DiGraph()
     graph.add_nodes_from(cuts)
     for cut in list(graph):
@@ -166,8 +165,8 @@ def graph_of(order: Order, cuts: Iterable[Cut]) -> nx.DiGraph:
 
 
 @once
-def whole_graph(events: WholeEvents) -> nx.DiGraph | None:
-    """The lattice of a run; None where it has too many cuts to be drawn."""
+def whole_graph(events: CutSpace) -> nx.DiGraph | None:
+    """The lattice of a run; None if it has too many cuts to be drawn."""
     try:
         return graph_of(events.order, theory.lattice(events.order, MOST_DRAWN))
     except TooManyCuts:
@@ -175,8 +174,8 @@ def whole_graph(events: WholeEvents) -> nx.DiGraph | None:
 
 
 @once
-def _orders(events: WholeEvents) -> int | None:
-    """The number of orders in which the events could have happened; None where there are too many cuts for that."""
+def _orders(events: CutSpace) -> int | None:
+    """The number of possible orders of the events; None if there are too many cuts to count them."""
     try:
         return theory.linearizations(events.order, MOST_ASKED)
     except TooManyCuts:
@@ -184,12 +183,12 @@ def _orders(events: WholeEvents) -> int | None:
 
 
 def written(cut: Sequence[int | str]) -> str:
-    """A cut as in a link: the number of events inside, by process, as in 2.3.1; shortened where there are many."""
+    """A cut as in a link: the numbers of events inside, by process, such as 2.3.1; shortened if there are many."""
     return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 
 
-def ask(events: WholeEvents, text: str) -> Asked:
-    """Whether a predicate possibly and definitely holds, each as far as it can be answered; what is wrong with it."""
+def ask(events: CutSpace, text: str) -> Asked:
+    """Evaluate whether a predicate possibly and definitely holds; `problem` says why an answer is missing."""
     try:
         read = events.predicates.read(text)
     except InputError as problem:
@@ -202,11 +201,11 @@ def ask(events: WholeEvents, text: str) -> Asked:
 
 
 def _answer(question: Question, order: Order, holds: theory.Predicate, most: int) -> tuple[Modality | None, str]:
-    """The answer; or None, and a sentence why there is none."""
+    """The answer; or None, and the reason why there is none."""
     try:
         return question(order, holds, most), ""
     except InputError as problem:
         return None, str(problem)
     except TooManyCuts as problem:
         known = f"this run has more than {problem.known:,} consistent cuts"
-        return None, f"{known}, too many to ask them all here; ask a shorter run"
+        return None, f"{known}, too many to evaluate all of them here; use a shorter run"

@@ -1,4 +1,4 @@
-"""The lattice of a run in words: how many cuts there are, what is drawn, where snapshots lie, what a predicate does."""
+"""The lattice of a run in words: the number of cuts, the drawn part, the states of snapshots, a predicate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from diagrams.panels.lattice.panel import Lattice, Mark
 from diagrams.scene.composition import Scene
-from diagrams.scene.cut_counts import in_words
+from diagrams.scene.cut_space import in_words
 from sim.core.model import COPIED, CRASH, FENCED, JOIN, LEAVE, LOST, RESTART
 from sim.core.notation import SIGNS
 from sim.explain.actions import told_fault
@@ -18,19 +18,19 @@ FAULT_WORDS = {
     CRASH: "a crash", RESTART: "a restart", JOIN: "a process that joins", LEAVE: "a process that leaves",
     LOST: "a message lost", FENCED: "a message fenced off", COPIED: "a message copied",
 }  # fmt: skip
-MOST_TOLD = 4  # snapshots
+MOST_LISTED = 4  # snapshots
 MOST_NAMED = 6  # processes of a cut
 
 
 def summary(lattice: Lattice) -> list[str]:
-    """How many cuts are consistent; what is drawn; how many orders there are."""
+    """The number of consistent cuts, the drawn part, and the number of orders, in sentences."""
     return [_cuts(lattice), f"{_part(lattice)} {_orders(lattice)}".strip()]
 
 
 def _cuts(lattice: Lattice) -> str:
     cuts, consistent, is_all = lattice.counts
     if consistent is None:
-        return f"There are {in_words(cuts)} cuts, too many to count those that are consistent."
+        return f"There are {in_words(cuts)} cuts, too many to count the consistent ones."
     told = f"{in_words(consistent)} of {in_words(cuts)} cuts {'is' if consistent == 1 else 'are'} consistent"
     if lattice.is_whole:
         return f"{told}."
@@ -38,7 +38,7 @@ def _cuts(lattice: Lattice) -> str:
 
 
 def _part(lattice: Lattice) -> str:
-    """Which part is drawn, where it is not the whole lattice."""
+    """The part that is drawn, in a sentence; empty if it is the whole lattice."""
     name = lattice.around
     what = {
         "snapshot": f"from the state in which {name} began to the one in which it ended",
@@ -57,16 +57,16 @@ def _orders(lattice: Lattice) -> str:
     more = f"{', '.join(others)} or {last}" if others else last
     return (
         f"Each dot is a consistent cut, and a line up from it is {more}. Every way from the empty cut to the "
-        f"full one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
-        "The wide line is what did happen."
+        f"full one is a possible order of the events: there {'is' if orders == 1 else 'are'} {told}. "
+        "The wide line is the order of this run."
     )
 
 
 def snapshots(lattice: Lattice) -> list[str]:
-    """Where the state lies that each snapshot recorded; of many snapshots the first MOST_TOLD."""
+    """A sentence on the recorded state of each snapshot; of many snapshots, of the first MOST_LISTED."""
     names = [snapshot.id for snapshot in lattice.scene.snapshots]
-    told = [_snapshot(lattice, name) for name in names[:MOST_TOLD]]
-    more = len(names) - MOST_TOLD
+    told = [_snapshot(lattice, name) for name in names[:MOST_LISTED]]
+    more = len(names) - MOST_LISTED
     return [*told, f"There are {counted(more, 'more snapshot')}."] if more > 0 else told
 
 
@@ -84,21 +84,23 @@ def _snapshot(lattice: Lattice, name: str) -> str:
 
 
 def _way(lattice: Lattice, states: dict[str, Cut]) -> str:
-    """How far a recorded state is from where the snapshot began and ended."""
+    """The distance of a recorded state from the states in which the snapshot began and ended."""
     if "ends" not in states:
         return ""
     inside = {role: sum(lattice.order.inside(cut)) for role, cut in states.items()}
     before, after = (abs(inside["recorded"] - inside[role]) for role in ("begins", "ends"))
     return (
-        f" {counted(before, 'event')} lead{'s' * (before == 1)} to it from the state in which the snapshot began, and "
-        f"{counted(after, 'event')} from it to the one in which it ended: Dijkstra's S0, SSS and S1."
+        f" {counted(before, 'event')} lead{'s' * (before == 1)} to it from the state in which the snapshot began. "
+        f"{counted(after, 'event').capitalize()} lead{'s' * (after == 1)} from it to the state in which the snapshot "
+        "ended: Dijkstra's S0, SSS and S1."
     )
 
 
 def predicate(lattice: Lattice) -> dict[str, Any] | None:
-    """What a predicate does, for the browser: `possibly` and `definitely`, each with its answer and a sentence.
+    """The answers about a predicate for the browser: `possibly` and `definitely`, each with a sentence.
 
-    `cut` is one at which it holds, `avoiding` a way up on which it never does. `problem` says why an answer is missing.
+    `cut` is one at which it holds, `avoiding` a way up on which it never does. `problem` is the reason why an answer is
+    missing.
     """
     asked = lattice.asked
     if asked is None:
@@ -149,6 +151,6 @@ def cut_in_words(lattice: Lattice, cut: Cut) -> str:
 
 def fault_name(scene: Scene, line: int, number: int) -> str:
     """`the crash of P2`."""
-    order = scene.whole_run.whole_events.order
+    order = scene.whole_run.cut_space.order
     process = (*order.processes[line : line + 1], "")[0]
     return told_fault(scene.execution, order.lines[line][number - 1], process).name

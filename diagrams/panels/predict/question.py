@@ -1,8 +1,8 @@
-"""Scene -> the diagram for somebody who predicts what a snapshot records: it is drawn from what is given away.
+"""Scene -> the diagram for a user who predicts what a snapshot records, without the outcome.
 
-Given are the application messages, without stamps; who starts each snapshot, and what it sends then; and where a
-marker (or control message) of another process arrives. Not given is where that was sent, for there its sender
-recorded. So it is a short arrow, the same for all: straight across the line of its receiver, on the side of its sender.
+It shows the application messages, without stamps; the initiators of each snapshot, with the messages of their start;
+and the arrivals of all other markers and control messages. Their sendings would give away where their senders recorded.
+So an arrival is a short arrow straight across the line of its receiver, on the side of its sender.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from diagrams.figure.arrows import SHORT, arrows
+from diagrams.figure.arrows import arrows, fences
+from diagrams.figure.bodies import bodies
 from diagrams.figure.canvas import Canvas, Point, Trace, plain, write
+from diagrams.figure.events import dots
 from diagrams.figure.labels import Labels, Spot
-from diagrams.figure.spacetime import Figure, arranged, dots, layout_of, process_lines
+from diagrams.figure.layout import Figure, layout_of
+from diagrams.figure.names import letters, off_the_line
+from diagrams.figure.shafts import SHORT
+from diagrams.figure.spacetime import arranged, process_lines
 from diagrams.figure.stops import stops
-from diagrams.figure.texts import bodies, letters, obstacles, off_the_line
-from diagrams.scene.composition import Scene, arrow_of
-from diagrams.scene.elements import ACROSS, Arrow, Dot, Stretch
+from diagrams.figure.texts import obstacles
+from diagrams.figure.undelivered import undelivered
+from diagrams.scene.composition import Scene
+from diagrams.scene.elements import ACROSS, Arrow, Dot, Interval
+from diagrams.scene.messages import arrow_of
 from diagrams.scene.positions import kept_apart, positions_of_steps
 from sim.core.model import APP, APPLICATION_KINDS
 from sim.run.execution import Flight
@@ -29,9 +36,9 @@ SIZE = 13
 
 
 class Asked(Scene):
-    """The end of a run, by somebody who does not know what its snapshots recorded.
+    """The end of a run without the outcome of its snapshots.
 
-    Positions are those of steps that are kept apart whether a process records in them or not.
+    Positions are those of steps, kept apart as if every process recorded in each.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -41,12 +48,12 @@ class Asked(Scene):
 
     @cached_property
     def arrows(self) -> tuple[Arrow, ...]:
-        """The messages of which something is told."""
+        """The messages on show, completely or by their arrival."""
         return tuple(arrow for flight in self.flights if (arrow := self._arrow(flight)))
 
     @cached_property
     def again(self) -> tuple[Arrow, ...]:
-        """What recoveries put back is what a snapshot has recorded, so it is not told."""
+        """None: a recovery puts back what a snapshot has recorded, which would give the outcome away."""
         return ()
 
     @cached_property
@@ -57,27 +64,28 @@ class Asked(Scene):
         )
 
     @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
-        """What fails, or stands still whatever snapshots there are: what does so for a snapshot would tell of it."""
+    def intervals(self) -> tuple[Interval, ...]:
+        """The intervals without a snapshot; one for a snapshot would give its outcome away."""
         return tuple(
             replace(own, start=self.positions[own.step], end=None if own.until is None else self.positions[own.until])
-            for own in super().stretches
+            for own in super().intervals
             if own.snapshot is None
         )
 
     @cached_property
     def failed_tries(self) -> tuple[Arrow, ...]:
-        """None: what a layer makes good, or drops, nobody notices."""
+        """None: processes do not notice what a FIFO layer makes good or drops."""
         return ()
 
     def why_not_received(self, arrow: Arrow) -> str:
-        """Which message holds it back may be a marker, so that is not said."""
+        """The words for all reasons, since the message that holds this one back may be a marker."""
         return "never comes"
 
     def _arrow(self, flight: Flight) -> Arrow | None:
-        """An application message, and what is sent where a snapshot starts, as a whole; of others the arrival.
+        """An application message or a message of a start completely; of others only the arrival.
 
-        What a recovery takes back and fences off lies beyond the line that it goes back to: that is not told.
+        A message that a recovery takes back or fences off is drawn as any other, as the recovery would give the outcome
+        away.
         """
         arrow = replace(arrow_of(self.whole_run, flight, is_outcome_known=False), gone=None)
         if arrow.is_fenced:
@@ -101,7 +109,7 @@ class Asked(Scene):
         }
 
     def _end_of(self, dot: Dot) -> float:
-        """Where a row of internal events ends."""
+        """The position at which a row of internal events ends."""
         if dot.count == 1:
             return self.positions[dot.step]
         rows = self.whole_run.rows(dot.step, self.until)
@@ -117,11 +125,11 @@ def positions(scene: Scene) -> tuple[float, ...]:
 def question(scene: Scene, orientation: str) -> Figure:
     """The diagram of the question, `orientation` "down" or "right".
 
-    What belongs to a snapshot (`meta.snapshots`) is seen while that one is predicted.
+    A trace of a snapshot (`meta.snapshots`) is seen while the user predicts that one.
     """
     canvas = Canvas(arranged(Asked(scene)), orientation)
     labels = obstacles(canvas)
-    for part in (process_lines, stops, arrows, dots):
+    for part in (process_lines, stops, arrows, undelivered, fences, dots):
         part(canvas)
     letters(canvas, labels)
     for snapshot in scene.snapshots:

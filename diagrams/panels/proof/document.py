@@ -1,4 +1,4 @@
-"""Scene -> what the browser needs for Dijkstra's page of a snapshot, ready for JSON (assets/explore/proof/)."""
+"""Scene -> Dijkstra's page of a snapshot for the browser, ready for JSON (assets/explore/proof/)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sim.explain.words import capital
 
 
 def proof_page(scene: Scene, snapshot: str, orientations: Sequence[str]) -> dict[str, Any]:
-    """The figures, by orientation, and the actions on show in the order of the run; else why there is no page.
+    """The figures, by orientation, and the actions on show in the order of the run; else the `problem`.
 
-    `first` is the place of the first action on show, `total` their number in the run, `whites` that of the white ones.
-    `turns` are the places of the turns to red, by lane; `begin` and `end` those of S0 and S1. `forbidden` says of each
-    red action that stays before a white one why it does. `ends` is the step with which the run on show ends, if a
-    recovery takes back later what is inside (None: it does not).
+    first: the place of the first action on show. total, whites: the numbers of all actions and white ones in the run.
+    turns: the places of the turns to red, by lane. begin, end: the places of S0 and S1.
+    forbidden: for each red action that stays before a white one, the reason.
+    ends: the last step on show, if a recovery later takes back events inside the cut (None: it does not).
     """
     try:
         proof = proof_of(scene.execution, snapshot)
@@ -46,9 +46,9 @@ def proof_page(scene: Scene, snapshot: str, orientations: Sequence[str]) -> dict
 
 
 def _actions(scene: Scene, proof: Proof) -> list[dict[str, Any]]:
-    """The actions on show: lane (None: on its way), step and events, from index `first` to `last`; in words.
+    """The actions on show: lane (None: in transit), step, events from index `first` to `last`, and words.
 
-    `after` are the actions on show that are directly before it in every order, each with the clause that says why.
+    `after` holds the actions on show that come directly before it in every order, each with the reason in a clause.
     """
     number_of = {action.place: number for number, action in enumerate(proof.actions)}
     found = []

@@ -1,10 +1,9 @@
 """Scene -> the space-time diagram of Dijkstra's page: the run's actions alone, at their places in the row.
 
 White actions are rings, red ones filled squares; the name of a fault begins with its sign. A white message has an open
-head, a red one a filled head. The browser moves what it draws (assets/explore/proof/row.js): `meta.places` says of each
-point to which action it belongs, as its index among those on show; or as [one, other, share] for a point on the way
-between two actions; null for a point that stays. `meta.turns` says which process's turn to red a point is, by its lane
-in the run.
+head, a red one a filled head. The browser moves the points (assets/explore/proof/row.js). `meta.places` holds for each
+point the index of its action among those on show. A point between two actions has [one, other, share], and a point that
+stays has null. `meta.turns` holds for each point the lane, in the run, of the process that turns red there.
 """
 
 from __future__ import annotations
@@ -13,26 +12,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from diagrams.figure.arrows import add_arrows, shaft
-from diagrams.figure.canvas import Canvas, Point, plain, write
-from diagrams.figure.labels import Labels, Spot
-from diagrams.figure.room import SCREEN, Room
-from diagrams.figure.spacetime import Figure, arranged, layout_of, process_lines
-from diagrams.figure.texts import (
+from diagrams.figure.bodies import (
     BODY_SIZE,
     FEW,
-    LETTER_SIZE,
     LONGEST,
     LONGEST_OF_FEW,
     MOST_BODIES,
-    MOST_NAMED,
     along_arrow,
     cropped_name,
-    obstacles,
-    off_the_line,
-    spots_beside,
     with_a_body,
 )
+from diagrams.figure.canvas import Canvas, Point, plain, write
+from diagrams.figure.labels import Labels, Spot
+from diagrams.figure.layout import Figure, layout_of
+from diagrams.figure.names import LETTER_SIZE, MOST_NAMED, off_the_line, spots_beside
+from diagrams.figure.room import SCREEN, Room
+from diagrams.figure.shafts import add_arrows, shaft
+from diagrams.figure.spacetime import arranged, process_lines
+from diagrams.figure.texts import obstacles
 from diagrams.figure.tips import Obstacle, Tips
 from diagrams.panels.proof.panel import Proof, Swaps
 from diagrams.panels.proof.rearranged import Rearranged, Sign
@@ -70,7 +67,7 @@ def figure(scene: Scene, proof: Proof, orientation: str, swaps: Swaps = 0, room:
 
 
 def _spans(elements: Sequence[Any]) -> list[tuple[int, None]]:
-    """All of it is seen at every step."""
+    """Spans that show every element at every step."""
     return [ALWAYS] * len(elements)
 
 
@@ -81,7 +78,7 @@ def _shaft(whole: Rearranged, arrow: Arrow) -> list[Anchor]:
 
 
 def _bands(canvas: Canvas, whole: Rearranged) -> None:
-    """Below a message: that it is in the state of its channel; or that it is red and accepted in a white action."""
+    """The bands below messages that are recorded, and below red ones that a white action accepts."""
     wrong = {found.message for found in whole.proof.forbidden}
     width = max(canvas.scale, 0.4)
     for arrows, sign, line in (
@@ -98,7 +95,7 @@ def _bands(canvas: Canvas, whole: Rearranged) -> None:
 
 
 def _messages(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> None:
-    """White messages with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
+    """The messages: white ones with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
     tips = Tips(canvas, _obstacles(canvas, whole, signs))
     for is_open in (True, False):
         own = [arrow for arrow in canvas.scene.arrows if (arrow.head == "open") == is_open]
@@ -115,7 +112,7 @@ def _messages(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> None:
 
 
 def _actions(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> None:
-    """White actions as rings, red ones as squares."""
+    """The actions: white ones as rings, red ones as squares."""
     size = ACTION * max(canvas.scale, 0.4)
     ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": EDGE}}
     square = {"symbol": "square", "size": size, "color": "@red", "line": {"color": "@paper", "width": 1}}
@@ -129,7 +126,7 @@ def _actions(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> None:
 
 
 def _obstacles(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> Iterator[Obstacle]:
-    """The actions on lines, as far as arrows have to keep off them."""
+    """The signs of actions on lines and the turns to red, off which arrows keep."""
     radius = ACTION * max(canvas.scale, 0.4) / 2
     for sign in signs:
         is_red = whole.proof.actions[sign.number].is_red
@@ -142,7 +139,7 @@ def _obstacles(canvas: Canvas, whole: Rearranged, signs: Sequence[Sign]) -> Iter
 
 
 def _cut(canvas: Canvas, whole: Rearranged) -> list[tuple[str, Spot]]:
-    """S0 and S1 as lines across; between them the turns to red, and the line through them. Returns their names."""
+    """Draw S0 and S1 as lines across, and between them the line through the turns to red. Return their names."""
     proof = whole.proof
     last = len(canvas.scene.processes) - 1
     rank = whole.rank_of(proof.snapshot.id)
@@ -178,14 +175,14 @@ def _cut(canvas: Canvas, whole: Rearranged) -> list[tuple[str, Spot]]:
 
 
 def _side_of_state(canvas: Canvas, at: float, is_first: bool) -> str:
-    """The side on which the name of a state lies: above the line of it, or below where that would be outside."""
+    """The side of the name of a state: above its line, or below if that would be outside."""
     _, y = canvas.pixels((-0.5, at))
     height = "top" if y > 1.5 * canvas.letters(NAME_SIZE) or (not canvas.down and not canvas.room.letters) else "bottom"
     return f"{height} {'right' if canvas.down or is_first else 'left'}"
 
 
 def _letters(canvas: Canvas, signs: Sequence[Sign], labels: Labels) -> None:
-    """The names of actions, beside their line."""
+    """Write the names of actions beside their line."""
     are_few = len(signs) <= FEW_ACTIONS
     named = [sign for sign in signs if sign.named or are_few]
     if len(named) > MOST_NAMED:
@@ -206,7 +203,7 @@ def _letters(canvas: Canvas, signs: Sequence[Sign], labels: Labels) -> None:
 
 
 def _bodies(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
-    """What messages carry, along their arrows, where that is more than a name."""
+    """Write the bodies of messages along their arrows, if they are more than a name."""
     arrows = [arrow for arrow in canvas.scene.arrows if None not in _shaft(whole, arrow)[:2]]
     carried = with_a_body(canvas.scene, arrows)
     if len(carried) > MOST_BODIES:

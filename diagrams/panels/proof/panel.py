@@ -1,9 +1,10 @@
 """Dijkstra's argument for one snapshot (EWD864a): the run's actions as a row of white and red, interchanged in pairs.
 
-An action is a step of the application, or a fault. It is white where its process has not recorded yet, else red; a
-loss or a copy on its way has the colour with which the snapshot is right. The n-th action of the row lies at place n of
-the time axis. A process turns red where it records; it may do so anywhere between its last white action and its first
-red one, and nobody notices. After all interchanges the row can be straightened: all processes turn red at one instant.
+An action is a step of the application, or a fault. It is white if its process has not recorded yet, else red. The loss
+or the copy of a message in transit has the colour with which the snapshot is right. The n-th action of the row lies at
+place n of the time axis. A process turns red when it records. It may do so anywhere between its last white action and
+its first red one, since no other process can tell the difference. After all interchanges the row can be straightened:
+all processes turn red at one instant.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ MOST_ACTIONS = 1_000  # on show
 AROUND = 3  # actions on show before the first red one, and after the last white one, where the row is cropped
 APART = 0.3  # of a place: by this much straightened white actions lie earlier, and red ones later
 
-Swaps = int | str | tuple[int, ...]  # so many interchanges (those that Play makes, in this order), STRAIGHT, or places
+Swaps = int | str | tuple[int, ...]  # a number of interchanges (in Play's order), STRAIGHT, or places
 
 
 class Places(NamedTuple):
-    """Where a row lies after some interchanges: every action on show, in the order of the run; every turn to red."""
+    """The places after some interchanges: of the actions on show, in the order of the run, and of the turns to red."""
 
     actions: list[float]
     turns: list[float]
@@ -42,12 +43,12 @@ class Proof:
     """The actions of a run around the cut of a snapshot.
 
     `actions` are those on show, in the order of the run; the first of them has place `first`, and the run has `total`.
-    `whites` is the number of white actions of the whole run. `begin` and `end` are the places, between two actions, of
-    Dijkstra's S0 (before the snapshot began) and S1 (when it was complete, else the end of the run).
+    `whites` is the number of white actions of the whole run. `begin` and `end` are the places of Dijkstra's S0 and S1,
+    each between two actions: before the snapshot began, and after it was complete, else the end of the run.
     """
 
     def __init__(self, run: ColouredRun) -> None:
-        """Raises InputError where too many actions lie around the cut."""
+        """Raises InputError if too many actions lie around the cut."""
         self.execution, self.run = run.execution, run
         self.snapshot = snapshot = run.snapshot
         row = self.run.row
@@ -81,7 +82,7 @@ class Proof:
         return {row: at[place] for row, place in self.run.order.place_of.items() if place in at}
 
     def place_of(self, row: Event) -> tuple[int, float] | None:
-        """Where a row is drawn: the index of its action on show, and how far before its place; None: it is not."""
+        """The index of a row's action on show, and the distance of the row before its place; None if not drawn."""
         number = self._number_of.get(row.row)
         if number is None or row.kind not in APPLICATION_KINDS:
             return None if number is None else (number, 0.0)
@@ -112,7 +113,7 @@ class Proof:
         return number > self.run.cut[line]
 
     def places(self, swaps: Swaps = 0) -> Places:
-        """Where everything lies after some interchanges; STRAIGHT: after all, and all processes turn red at once."""
+        """The places after some interchanges; STRAIGHT: after all, with all processes turning red at once."""
         order = list(range(len(self.actions)))
         for place in self._interchanges(swaps):
             order[place], order[place + 1] = order[place + 1], order[place]
@@ -145,7 +146,7 @@ class Proof:
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether a red message is accepted in a white action, so that no row ends without inversions."""
+        """Whether a white action accepts a red message, so that no row ends without inversions."""
         return bool(self.forbidden)
 
     @cached_property
@@ -157,8 +158,8 @@ class Proof:
     def turns(self) -> list[float]:
         """The place at which each process turned red in the run, between two actions, by lane.
 
-        It stays there: interchanges move its white actions to the front only, and its red ones to the end. One that
-        takes no part turns red after its last white action, or where the snapshot began.
+        A turn stays in place, since interchanges move white actions only to the front, and red ones to the end. A
+        process that takes no part turns red after its last white action, or where the snapshot began.
         """
         last = {own.process: place + 0.5 for place, own in enumerate(self.run.row, start=1) if not own.is_red}
         local = self.snapshot.local
@@ -170,9 +171,9 @@ class Proof:
         return bisect_left(self._steps, step) + 0.5
 
     def compared(self) -> list[dict[str, Any]]:
-        """What the snapshot recorded beside the state after all white actions.
+        """The recorded states beside the states after all white actions.
 
-        None for `equal` where the state of a channel is still being recorded, or never is.
+        `equal` is None for a channel whose recording goes on, or never begins.
         """
         words, run = words_of(self.execution), self.run
         processes = [
@@ -211,5 +212,5 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def proof_of(execution: Execution, snapshot: str | None = None) -> Proof:
-    """The argument for a snapshot by its id (None: the first with a cut). Raises InputError where it has no cut."""
+    """The argument for a snapshot by its id (None: the first with a cut). Raises InputError if it has no cut."""
     return Proof(coloured_run(execution, snapshot))

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.figure.drawing import Drawing, Picture
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.frame import Picture
+from diagrams.drawing.sheet import Sheet
+from diagrams.figure.layout import Figure
 from diagrams.figure.room import Room
-from diagrams.figure.sheet import Sheet
-from diagrams.figure.spacetime import Figure
 from diagrams.panels.nodes import nodes_of_run
 from diagrams.panels.proof.figure import figure
 from diagrams.panels.proof.panel import STRAIGHT, Proof, Swaps
@@ -44,7 +45,7 @@ def proof_picture(scene: Scene, proof: Proof, swaps: Swaps, orientation: str, sh
 
 
 def read_swaps(proof: Proof, text: str) -> Swaps:
-    """The interchanges that somebody asks for, as a link writes them. Raises InputError where they are not possible."""
+    """The interchanges in `text`, as a link writes them. Raises InputError if they are not possible."""
     if text == STRAIGHT and not proof.is_forbidden:
         return STRAIGHT
     if text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= len(proof.swaps):
@@ -59,7 +60,7 @@ def read_swaps(proof: Proof, text: str) -> Swaps:
 
 
 def _places_in(text: str) -> tuple[int, ...]:
-    """The places that "at-5-4" names."""
+    """The places in a text such as at-5-4."""
     return tuple(int(place) for place in text.split("-")[1:])
 
 
@@ -69,16 +70,16 @@ def row_after(proof: Proof, swaps: Swaps) -> list[ColouredAction]:
     return [proof.actions[number] for number in sorted(range(len(at)), key=lambda number: at[number])]
 
 
-def told(row: Sequence[ColouredAction], proof: Proof) -> str:
+def row_in_words(row: Sequence[ColouredAction], proof: Proof) -> str:
     """A row in words."""
     left = inversions(row)
     if left:
         return f"The actions of {proof.snapshot.id}, white and red: {counted(left, 'inversion')} left."
-    return f"All white actions of {proof.snapshot.id} come first, then all red ones: between them lies its state."
+    return f"All white actions of {proof.snapshot.id} come first, then all red ones. Its state lies between them."
 
 
 class _Strip:
-    """The row: white actions as discs, red ones as squares, each with its name; of a long row the part that matters."""
+    """The row: white actions as discs, red ones as squares, with their names; of a long row the part around the cut."""
 
     def __init__(self, row: Sequence[ColouredAction], proof: Proof, sheet: Sheet) -> None:
         self.width, own = sheet.width, sheet.letters
@@ -89,14 +90,12 @@ class _Strip:
         longest = max((width_of(name, own) + 4 for name in names), default=0) if own else LEAST_CHIP
         self.part = _part([*zip(names, (action.is_red for action in row), strict=True)], int(room / longest))
         self.chip = min(max(CHIP, longest), room / max(len(self.part), 1))
-        rest = (
-            "" if len(self.part) == proof.total else f" Of {proof.total:,} actions {len(self.part):,} are in this row."
-        )
-        self.lines = wrapped(told(row, proof) + rest, self.words, room, MOST_LINES)
+        rest = "" if len(self.part) == proof.total else f" This row has {len(self.part):,} of {proof.total:,} actions."
+        self.lines = wrapped(row_in_words(row, proof) + rest, self.words, room, MOST_LINES)
 
     @property
     def height(self) -> float:
-        """The pixels that it takes below the diagram."""
+        """The pixels of the row below the diagram."""
         return 2 * RADIUS + self.letters + 1.35 * self.words * len(self.lines) + 16
 
     def drawn(self, top: float) -> Iterator[Primitive]:

@@ -1,7 +1,7 @@
-"""Scene -> the end of a run as Dijkstra's page shows it: its actions alone, at their places after some interchanges.
+"""Scene -> the end of a run on Dijkstra's page: only its actions, at their places after some interchanges.
 
-Steps of the application lie on the line of their process, and so do faults of it. A loss or a copy on its way lies
-between two lines; what is lost ends there, and a copy begins there.
+Steps and faults of a process lie on its line. The loss or the copy of a message in transit lies between two lines: a
+lost message ends there, and a copy begins there.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from diagrams.panels.proof.panel import Proof, Swaps
-from diagrams.scene.composition import Scene, arrow_of, compose
+from diagrams.scene.composition import Scene, compose
 from diagrams.scene.elements import Arrow, Dot
+from diagrams.scene.messages import arrow_of
 from sim.core.model import APP, COPIED, Event
 from sim.run.execution import Flight
 from sim.run.rollbacks import as_survives
@@ -26,7 +27,7 @@ COPIED_AT, LOST_AT = 0.4, 0.7  # of the way between two lines
 
 
 class Sign(NamedTuple):
-    """What is drawn of an action on show: its index there, where it lies, its name, and what is said of it."""
+    """The sign of an action on show: its index, its place, its name, and its hover text."""
 
     number: int
     lane: float
@@ -37,7 +38,7 @@ class Sign(NamedTuple):
 
 
 def scene_of(proof: Proof, scene: Scene) -> Scene:
-    """The scene of the run that a proof is about: the whole one, or that up to the completion of its snapshot."""
+    """The scene of the run of a proof: the whole run, or the part up to the completion of its snapshot."""
     return scene if proof.run.ends is None else compose(proof.execution).arranged(scene.arrangement)
 
 
@@ -63,7 +64,7 @@ class Rearranged(Scene):
 
     @property
     def counted(self) -> str:
-        """Places of the row; without the word where there is no room for it."""
+        """The word for places of the row; empty if there is no room for it."""
         return "place " if self.extent[1] < SHORT_NUMBERS else ""
 
     def at(self, row: Event) -> float:
@@ -92,7 +93,7 @@ class Rearranged(Scene):
 
     @cached_property
     def again(self) -> tuple[Arrow, ...]:
-        """None: of what is put back, the receipt that counts is drawn with its sending."""
+        """None: the receipt of a message that was put back is drawn with its sending."""
         return ()
 
     def _ends(self, flight: Flight) -> tuple[Event, Event | None]:
@@ -152,7 +153,7 @@ class Rearranged(Scene):
         return self.whole_run.lane_of[row.process]
 
     def _lane(self, drawn: Scene, number: dict[int, int], action: ColouredAction) -> float | None:
-        """Where a fault lies among the lanes that are drawn; None: on none of them."""
+        """The lane of a fault among the drawn ones, or a place between two; None if it is on none of them."""
         row = self.execution.events[action.row]
         if action.process:
             return number.get(self.lane_of(row))

@@ -1,7 +1,7 @@
 """Scene -> the stable properties of its run, as the plain JSON that the browser's tab follows step by step.
 
-What a snapshot says comes with the step at which it is complete; until then the browser keeps it to itself. A run of
-more than MOST_STEPS steps is not followed step by step: it has no `truths`.
+The answer of a snapshot has the step at which it is complete; the browser shows it from then on. A run of more than
+MOST_STEPS steps is not followed step by step: it has no `truths`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from diagrams.figure.topology import Place
+from diagrams.panels.network.topology import Place
 from diagrams.panels.property.wait_for_graph import places, waiting
 from diagrams.scene.composition import Scene
 from sim.core.deadline import in_time
@@ -22,7 +22,7 @@ from sim.verify.stable import Answer, Glance, Property, properties_of, real_stat
 MOST_STEPS = 2_000
 
 At = dict[str, Place]
-Seen = tuple[int, Finding, Finding]  # from which step on, what is true, and what the process states alone show
+Seen = tuple[int, Finding, Finding]  # the first step, the truth, and the finding from the process states alone
 
 
 def properties(scene: Scene) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def properties(scene: Scene) -> list[dict[str, Any]]:
 
 
 def _truths(execution: Execution, detector: Detector) -> list[Seen]:
-    """What is true, and what the process states alone show, at the steps at which either changes; [] of a long run."""
+    """The truth and the finding from process states alone, at the steps at which either changes; [] for a long run."""
     if execution.steps > MOST_STEPS:
         return []
     found: list[Seen] = []
@@ -55,7 +55,7 @@ def _property(scene: Scene, own: Property, truths: list[Seen]) -> dict[str, Any]
         "title": own.detector.title,
         "not_followed": ""
         if truths
-        else f"This run has more than {MOST_STEPS:,} steps: they are not looked at one by one.",
+        else f"This run has more than {MOST_STEPS:,} steps, too many to examine one by one.",
         "since_share": None if own.since is None else _share(scene, own.since),
         "history": list(_history(scene, own)),
         "truths": [[step, _seen(own, whole, alone, at)] for step, whole, alone in truths],
@@ -65,7 +65,7 @@ def _property(scene: Scene, own: Property, truths: list[Seen]) -> dict[str, Any]
 
 
 def _history(scene: Scene, own: Property) -> Iterator[dict[str, Any]]:
-    """When the property became true and was found out: told from the step `since` on, of a `step` (None: of none)."""
+    """Yield when the property became true and when it was found; `since` is the first step of each sentence."""
     execution, found = scene.execution, own.found_by
     if own.since is None:
         yield {"text": history_in_words(execution, own), "since": scene.last, "step": None}
@@ -76,7 +76,7 @@ def _history(scene: Scene, own: Property) -> Iterator[dict[str, Any]]:
 
 
 def _seen(own: Property, whole: Finding, alone: Finding, at: At) -> dict[str, Any]:
-    """What a global state says; in the graph and the notes, what only its channels show."""
+    """The finding in a global state; the graph and the notes mark what only its channels show."""
     return {
         "holds": whole.holds,
         "said": said(own, whole),
@@ -97,7 +97,7 @@ def _answer(scene: Scene, own: Property, answer: Answer, at: At) -> dict[str, An
 
 
 def _glance(scene: Scene, own: Property, glance: Glance, at: At) -> dict[str, Any]:
-    """At a cut that is not consistent there is nothing to compare the process states with: `whole` is None."""
+    """The finding at a cut of the story; `whole` is None if the cut is not consistent, as it has no channel states."""
     (text,) = (cut.text for cut in scene.execution.scenario.cuts if cut.name == glance.cut)
     return {
         "cut": glance.cut,
@@ -109,5 +109,5 @@ def _glance(scene: Scene, own: Property, glance: Glance, at: At) -> dict[str, An
 
 
 def _share(scene: Scene, step: int) -> float:
-    """How far a step lies along the run, 0 to 1."""
+    """The share of the run up to a step, 0 to 1."""
     return round(scene.times[step] / (scene.times[-1] or 1), 4)

@@ -1,8 +1,9 @@
-"""The wait-for graph: who waits for whom, as nodes in a circle and arrows from rim to rim.
+"""The wait-for graph: an arrow from each waiting process to the one it waits for, with nodes in a circle.
 
-All graphs of a property have the same nodes at the same places, so that they can be compared at a glance. An arrow is
-of one of three kinds: `known` to the process states alone; known from a `channel` only; or `gone`, which the process
-states alone would show, and which the channels show to be over. Of more than MOST_DRAWN processes there is no picture.
+All graphs of a property have the same nodes at the same places, so that you can compare them at a glance. An arrow has
+one of three kinds. A `known` one follows from the process states alone, a `channel` one only from a channel. The
+process states alone would show a `gone` one, but the channels show that the wait is over. More than MOST_DRAWN
+processes have no picture.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import networkx as nx
 
-from diagrams.figure.topology import Place, edge
+from diagrams.panels.network.topology import Place, edge
 from sim.core.detector import Finding
 
 KNOWN, CHANNEL, GONE = "known", "channel", "gone"
@@ -21,7 +22,7 @@ RIM, SIDE = 0.27, 0.07  # of a node, and of an arrow beside the one that goes ba
 
 
 def places(findings: Iterable[Finding], processes: Iterable[str]) -> dict[str, Place]:
-    """Where each process lies that waits or is waited for in some finding, (across, up); clockwise from the top."""
+    """The place, (across, up), of each process that waits or is waited for in some finding; clockwise from the top."""
     graph: nx.Graph[str] = nx.Graph(waits for finding in findings for waits in finding.waits)
     names = [name for name in processes if name in graph]
     if len(names) > MOST_DRAWN:
@@ -31,9 +32,9 @@ def places(findings: Iterable[Finding], processes: Iterable[str]) -> dict[str, P
 
 
 def waiting(whole: Finding, alone: Finding, at: Mapping[str, Place]) -> dict[str, Any] | None:
-    """The graph of a finding as nodes, edges and words, beside what the process states alone show (the same: itself).
+    """The graph of a finding as nodes, edges and words; `alone` is the finding from the process states.
 
-    An edge of the circle in which processes wait for each other is `in_circle`. None where nothing is drawn.
+    An edge of the circle in which processes wait for each other is `in_circle`. None if nothing is drawn.
     """
     if not at:
         return None
@@ -54,7 +55,7 @@ def waiting(whole: Finding, alone: Finding, at: Mapping[str, Place]) -> dict[str
 
 
 def _told(finding: Finding) -> str:
-    """What the picture shows, for those who cannot see it."""
-    waits = ", ".join(f"{who} waits for {whom}" for who, whom in finding.waits) or "nobody waits"
+    """The graph in words, for users who cannot see it."""
+    waits = ", ".join(f"{who} waits for {whom}" for who, whom in finding.waits) or "no process waits"
     circle = f" A circle: {', '.join(finding.circle)}." if finding.circle else " There is no circle."
     return f"Wait-for graph: {waits}.{circle}"

@@ -1,4 +1,4 @@
-"""What a run's snapshots have recorded so far, as lines of a table: a cell for each snapshot, as it is after a step."""
+"""The record of a run's snapshots after a step, as lines of a table with a cell for each snapshot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from diagrams.panels.record.meters import Timeline
-from diagrams.panels.record.panel import NOT_YET, record_of
+from diagrams.panels.record.panel import record_of
+from diagrams.panels.record.timelines import NOT_YET
 from diagrams.scene.composition import Scene
 from diagrams.shapes import theme
 from diagrams.shapes.grid import Cell
@@ -21,7 +22,7 @@ STYLES = {STATE: "", RECORDING: "italic", EMPTY: "", MESSAGES: "bold"}
 
 
 class Value(NamedTuple):
-    """What a snapshot has recorded of a process or a channel, from a step on.
+    """The recorded state of a process or a channel, from a step on.
 
     `kind` is STATE (of a process), or that of the channel: RECORDING, EMPTY or MESSAGES.
     """
@@ -45,17 +46,17 @@ class Item:
         self.name, self.values = name, list(values)
 
     def at(self, snapshot: int, step: int) -> Value | None:
-        """What the snapshot with this number has recorded after `step`; None: nothing yet, or no more."""
+        """The value of the snapshot with this number after `step`; None: nothing yet, or no more."""
         own = self.values[snapshot]
         place = bisect_right(own, step, key=lambda value: value.since)
         return own[place - 1] if place and own[place - 1].text else None
 
     def since(self, step: int) -> int:
-        """The step up to `step` at which the last of it was recorded; 0: nothing is."""
+        """The last step up to `step` at which something of it was recorded; 0 if nothing was."""
         return max((value.since for number in range(len(self.values)) if (value := self.at(number, step))), default=0)
 
     def cell(self, snapshot: int, step: int) -> Cell:
-        """The cell of a snapshot; what is new at this step is marked."""
+        """The cell of a snapshot; a value that is new at this step is marked."""
         value = self.at(snapshot, step)
         if value is None:
             return Cell(NOTHING, "", "@faint")
@@ -89,7 +90,7 @@ def _short(told: str) -> str:
 
 
 class Record:
-    """All that the table of a scene may say. `items` are the processes on show, and the channels between them."""
+    """The contents of the table of a scene. `items` are the processes on show, and the channels between them."""
 
     def __init__(self, scene: Scene) -> None:
         self.snapshots = record_of(scene)
@@ -112,20 +113,20 @@ class Record:
         return [Item(row[0][name], map(values, row)) for row in rows]
 
     def heading(self, snapshot: int, step: int) -> Cell:
-        """The name of a snapshot with what it does at a step."""
+        """The name of a snapshot with its phase at a step."""
         own = self.snapshots[snapshot]
         reached = [phase for phase, key in PHASES if own[key] is not None and own[key] <= step]
         phase = [NOT_BEGUN, *reached][-1]
         return self.heading_of(snapshot, own["ending"] if phase == "aborted" else phase)
 
     def heading_of(self, snapshot: int, phase: str) -> Cell:
-        """The same in a phase."""
+        """The name of a snapshot with a phase."""
         return Cell(
             f"{self.snapshots[snapshot]['id']}: {phase}", "bold", "@ink", f"{theme.snapshot_colour(snapshot)}/0.22"
         )
 
     def seen(self, step: int, most: int) -> range:
-        """The snapshots on show where only `most` have room: the last that has begun is among them."""
+        """The snapshots on show if only `most` have room; the last that has begun is among them."""
         begun = [
             number for number, own in enumerate(self.snapshots) if own["began"] is not None and own["began"] <= step
         ]
@@ -133,11 +134,11 @@ class Record:
         return range(end - most, end)
 
     def lines(self, step: int, snapshots: Sequence[int]) -> list[Line]:
-        """All processes and channels."""
+        """The lines of all processes and channels."""
         return [Line(item.name, [item.cell(number, step) for number in snapshots]) for item in self.items]
 
     def counted(self, step: int, snapshots: Iterable[int]) -> list[Line]:
-        """How many processes and channels have recorded what."""
+        """The lines with the numbers of recorded processes and channels."""
         found: list[list[str]] = []
         for number in snapshots:
             done = sum(item.at(number, step) is not None for item in self.processes)
@@ -147,7 +148,7 @@ class Record:
         return [Line(name, [Cell(own[place]) for own in found]) for place, name in enumerate(COUNTED)]
 
     def latest(self, step: int, snapshots: Sequence[int], most: int) -> list[Line]:
-        """The processes and channels of which something was recorded last; as many lines, in any case."""
+        """The `most` processes and channels that were recorded last, with empty lines for the rest."""
         known = sorted((item for item in self.items if item.since(step)), key=lambda item: -item.since(step))[:most]
         lines = [Line(item.name, [item.cell(number, step) for number in snapshots]) for item in known]
         return [*lines, *(Line("", [Cell("")] * len(snapshots)) for _ in range(most - len(lines)))]

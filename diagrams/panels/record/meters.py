@@ -1,4 +1,4 @@
-"""How much of each conserved good is where: after each event of a process, in each message, and step by step."""
+"""The amounts of each conserved good: after each event of a process, in each message, and step by step."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ Timeline = list[list[Any]]
 
 @once
 def conserved(execution: Execution) -> list[dict[str, Any]]:
-    """Per conserved good its `unit` and `total`, and how much of it is where.
+    """Per conserved good its `unit` and `total`, and its amounts.
 
-    `processes` has, for each process in its order, the amounts after 0, 1, 2, ... events, before the faults that follow
-    them; `faults` for each fault of the run (sim/theory/cut_names.py) the amount of its process after it (None: it is
-    of none); `messages` the amount in each application message by its id: of those that no recovery takes back.
+    processes: for each process in its order, the amounts after 0, 1, 2, ... events, before the faults that follow.
+    faults: for each fault of the run (sim/theory/cut_names.py), the amount of its process after it (None: it has none).
+    messages: the amount in each application message by its id, of those that no recovery takes back.
     """
     workload = execution.engine.workload
     goods = workload.total()
@@ -68,7 +68,7 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
 
 
 def _after(states: CutStates, line: int, number: int) -> Mapping[str, int] | None:
-    """What a process holds after a fault on its line; None: the fault is on no line of a process."""
+    """The amounts of a process after a fault on its line; None if the fault is on no line of a process."""
     name = (*states.order.processes[line : line + 1], None)[0]
     return None if name is None else states.measure(states.state(name, number))
 
@@ -83,7 +83,7 @@ def meters_of(execution: Execution) -> list[dict[str, Any]]:
 
 
 def totals(execution: Execution) -> list[dict[str, Any]]:
-    """Per conserved good: its `unit`, the `total` that there should be, and how much there is at the `end` of a run."""
+    """Per conserved good: its `unit`, the right `total`, and the amount at the `end` of a run."""
     return [
         {"unit": own["unit"], "total": own["total"], "end": own["processes"][-1][1] + own["channels"][-1][1]}
         for own in meters_of(execution)
@@ -93,7 +93,7 @@ def totals(execution: Execution) -> list[dict[str, Any]]:
 def _timelines(execution: Execution, unit: str) -> dict[str, Timeline]:
     """The amount of one good in all processes, and in all channels, at the steps at which either changes in sum.
 
-    A process that is down has none, and what is lost is nowhere: the sum is smaller then. A copy makes it greater.
+    A process that is down has none, and a lost message has none, so the sum falls. A copy makes it rise.
     """
     states = states_at_cuts(execution)
     held = {name: states.measure(own[0]).get(unit, 0) for name, own in states.local.items()}
@@ -116,7 +116,7 @@ def _timelines(execution: Execution, unit: str) -> dict[str, Timeline]:
 
 
 def _held_after(states: CutStates, event: Event, unit: str) -> int | None:
-    """How much its process holds after an event (None: as much as before)."""
+    """The amount of its process after an event (None: unchanged)."""
     if event.kind in (CRASH, LEAVE):
         return 0
     state: Any
@@ -132,9 +132,9 @@ def _held_after(states: CutStates, event: Event, unit: str) -> int | None:
 
 
 class _InChannels:
-    """The amount of one good that is on its way.
+    """The amount of one good in transit.
 
-    What is left of an earlier life on its way to a process that is restored counts no more, if it will be fenced off.
+    Messages of an earlier epoch to a restored process no longer count, if there is a fence.
     """
 
     def __init__(self, execution: Execution, unit: str) -> None:
@@ -146,7 +146,7 @@ class _InChannels:
         self.epoch_of: dict[str, int] = {}
 
     def change(self, event: Event) -> int:
-        """By how much an event changes the amount."""
+        """The change of the amount by an event."""
         number, target = event.message_id or 0, (event.channel or "").partition("->")[2]
         if event.kind == RESTORE:
             return self._restored(event)
@@ -163,7 +163,7 @@ class _InChannels:
         return 0
 
     def _restored(self, event: Event) -> int:
-        """The receiver of some messages begins a new life."""
+        """The change of the amount by the restoring of the receiver of some messages, which begins a new epoch."""
         self.epoch_of[event.process] = event.epoch
         if not self.has_fence:
             return 0

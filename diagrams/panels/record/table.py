@@ -1,8 +1,8 @@
 """The record as the table of a page, in its place: beside the diagram, or below it.
 
 Time down the page leaves room beside the diagram: a line for each process and channel, a column for each snapshot. Time
-across leaves room below it: the table is turned. Everything has the same place on every page. Where not everything has
-room, the table counts, and lists what was recorded last; of many snapshots the last ones that have begun are there.
+across leaves room below it, so the table is turned. Everything has the same place on every page. If there is not enough
+room, the table has numbers and the latest recordings; of many snapshots it has the last ones that have begun.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from diagrams.shapes.lettering import cropped, width_of
 from diagrams.shapes.primitives import Pixel
 
 SIZES = (22.0, 20.0, 18.0)  # pixels of the letters
-WIDEST = 300.0  # pixels of a text, where not everything has room
+WIDEST = 300.0  # pixels of a text, if there is not enough room
 GAP = 14.0  # pixels between two tables
-LEAST_LATEST, MOST_LATEST = 4, 40  # lines of what was recorded last
-FEWER = 0.5  # of the height below a diagram: a record that has no room leaves more of it to many processes
+LEAST_LATEST, MOST_LATEST = 4, 40  # lines of the latest recordings
+FEWER = 0.5  # of the height below a diagram: an incomplete record leaves more of it to the processes
 EVENLY = 20.0  # pixels by which the tables below each other may differ
 HEAD = "Recorded"
 
@@ -97,7 +97,7 @@ def _name(line: Line) -> Cell:
 
 
 def board(record: Record, down: bool, width: float, height: float) -> Board | None:
-    """The record of a run in a room of so many pixels; None where no snapshot records anything."""
+    """The record of a run in a room of so many pixels; None if no snapshot records anything."""
     if not record.snapshots:
         return None
     for widest in (inf, WIDEST):
@@ -109,7 +109,7 @@ def board(record: Record, down: bool, width: float, height: float) -> Board | No
 
 
 def _whole(record: Record, down: bool, size: float, widest: float, room: Room) -> Board:
-    """All lines, in as few blocks as possible; where one is too wide, processes and channels have their own ones."""
+    """All lines in as few blocks as possible; if one block is too wide, processes and channels have their own."""
     slots, most = [_slot(item, size, widest) for item in record.items], len(record.snapshots)
     blocks = _blocks(record, down, size, slots, room)
     if len(blocks) > 1 and not down:
@@ -124,7 +124,7 @@ def _whole(record: Record, down: bool, size: float, widest: float, room: Room) -
 
 
 def _few_lines(record: Record, down: bool, room: Room) -> Board:
-    """As many snapshots as have room, and as many lines of what was recorded last."""
+    """As many snapshots as have room, and as many lines of the latest recordings."""
     size = SIZES[-1]
     every = [_slot(item, size, WIDEST) for item in record.items]
     widest = (max(name for name, _ in every), max(value for _, value in every))
@@ -139,7 +139,7 @@ def _few_lines(record: Record, down: bool, room: Room) -> Board:
 
 
 def _blocks(record: Record, down: bool, size: float, slots: Block, room: Room) -> list[Block]:
-    """The slots in as few blocks as have the height of the room, or its width, and alike."""
+    """The slots in as few blocks as fit into the height of the room, or into its width, all of about the same size."""
     if down:
         each = max(1, int(room[1] / (HEIGHT * size)) - 1)
         each = ceil(len(slots) / ceil(len(slots) / each))

@@ -1,4 +1,4 @@
-"""The coordinator of a run's snapshots, for the page: whether there is one, why none may be, and its settings."""
+"""The coordinator of a run's snapshots, for the page: whether there is one, the reason if none may be, its settings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from sim.document.scenario import Scenario
 from sim.services.settings import PARAMETERS, WHEN_HELD
 from sim.services.words import listing
 
-LABELS = {"when_held": "when held: one message more than that, and"}  # where it is a menu
+LABELS = {"when_held": "when held: with one more message than that"}  # of a menu
 
 
 def coordinator(scenario: Scenario, end: float) -> dict[str, Any]:
-    """Ready for JSON. `refused` says why this run can have none, and `of_others` what can; null is any number.
+    """The coordinator, ready for JSON; null is any number.
 
-    `timeout` is long enough for the snapshots of a run that ends at the time `end`. `usual` is what holds where nothing
-    is said, `options` what a menu has.
+    refused: the reason why this run can have none. of_others: the rules that can.
+    timeout: long enough for the snapshots of a run that ends at the time `end`.
+    settings: with the default (`usual`) and the `options` of a menu.
     """
     given = scenario.coordinator
     refused, of_others = ("", "") if scenario.rules.allows_coordinator else _why_none(scenario)
@@ -43,12 +44,15 @@ def coordinator(scenario: Scenario, end: float) -> dict[str, Any]:
 
 
 def _why_none(scenario: Scenario) -> tuple[str, str]:
-    """One sentence in two parts: what of this run does not work with a coordinator, and what does."""
+    """One sentence in two parts: the rules of this run that do not work with a coordinator, and those that do."""
     title = scenario.rules.title
     if ALGORITHMS[scenario.algorithm].allows_coordinator:
-        return f"The rules of {title} do not work with a coordinator as they are set here", "without settings they do"
+        return (
+            f"The rules of {title} do not work with a coordinator in their present settings",
+            "the default settings do",
+        )
     others = [ALGORITHMS[name].title for name in ALGORITHMS if ALGORITHMS[name].allows_coordinator]
-    return f"The rules of {title} do not work with a coordinator as yet", f"those of {listing(others)} do"
+    return f"The rules of {title} do not work with a coordinator yet", f"those of {listing(others)} do"
 
 
 def plain(value: Any) -> Any:

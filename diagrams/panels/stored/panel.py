@@ -1,4 +1,4 @@
-"""What is stored of the snapshots at each step, for the page: sizes, chains, what is deleted, and what a rollback does.
+"""The stored snapshots at each step, for the page: sizes, chains, deletions, and the result of a rollback.
 
 A timeline is a list of [step, value], ascending; the value at a step is that of the last pair up to it.
 """
@@ -27,10 +27,10 @@ AFTER = 20  # a rollback after the last step begins this part of the run later
 
 
 def stored(scene: Scene) -> dict[str, Any] | None:
-    """Ready for JSON; None for a run that stores nothing.
+    """The stored snapshots, ready for JSON; None for a run that stores nothing.
 
-    `snapshots` are those of which something is stored at some step, and `moments` says of each step of the window what
-    a rollback there means: the last step before it, and its time (None: the run knows no time).
+    `snapshots` are those of which some part is stored at some step. `moments` holds for each step of the window the
+    last step before a rollback, and the time of the rollback (None: the run knows no time).
     """
     execution = scene.execution
     if scene.whole_run.log is not None or not execution.scenario.has_storage:
@@ -65,18 +65,18 @@ def _moment(execution: Execution, step: int) -> list[Any]:
 
 
 def _partly(plan: RecoveryPlan) -> str:
-    """What a recovery of this run leaves out, in a sentence; empty if nothing."""
+    """The parts that a recovery of this run leaves out, in a sentence; empty if nothing."""
     parts = [f"only {listing(plan.processes)} would go back"] if plan.processes else []
-    parts += [] if plan.channels else ["what was in the channels would not be put back"]
-    parts += [] if plan.fence else ["messages of before would be let in"]
-    return f"As the recovery is set in the tab Change, {listing(parts)}." if parts else ""
+    parts += [] if plan.channels else ["the messages in the channels would not be put back"]
+    parts += [] if plan.fence else ["messages of earlier epochs would arrive"]
+    return f"With the recovery settings in the tab Change, {listing(parts)}." if parts else ""
 
 
-# --------------------------------------------------------------------------- what is there
+# --------------------------------------------------------------------------- stored snapshots
 
 
 def _told(scene: Scene) -> dict[str, Timeline]:
-    """By snapshot: its phase, and what is said of it, over the steps."""
+    """By snapshot: its phase and its text, over the steps."""
     execution = scene.execution
     found: dict[str, Timeline] = {}
     sizes: dict[str, dict[str, Any]] = {}
@@ -131,9 +131,9 @@ def _valid(name: str, step: int, sizes: dict[str, dict[str, Any]]) -> dict[str, 
     for needed in chain:  # which grows meanwhile
         bases = dict.fromkeys(sizes[needed].get("bases", {}).values())
         chain += [base for base in bases if base is not None and base not in chain]
-    last = f"It holds what has changed since {chain[1]}: to go back to it, {listing(chain[:0:-1])}" if chain[1:] else ""
-    needs = f"{last} {'is' if len(chain) == 2 else 'are'} needed, too." if last else ""
-    text = f"{own['bytes']} B, of which the manifest takes {manifest} B. {needs or 'It needs no other snapshot.'}"
+    last = f"It holds the changes since {chain[1]}. To restore it, {listing(chain[:0:-1])}" if chain[1:] else ""
+    needs = f"{last} {'is' if len(chain) == 2 else 'are'} needed too." if last else ""
+    text = f"{own['bytes']} B, with {manifest} B for the manifest. {needs or 'It needs no other snapshot.'}"
     return {"phase": VALID, "status": f"valid since step {step}", "text": text, "bytes": own["parts"]}
 
 
@@ -152,21 +152,21 @@ def _storing(scene: Scene, there: Sequence[str], refused: int) -> dict[str, Any]
 
 
 def _copies(now: Holding, name: str) -> dict[str, Any]:
-    """Copies of a series that nobody coordinates."""
+    """The stored checkpoints of an uncoordinated series."""
     own = [(process, size) for snapshot, process, size in now.copies if snapshot == name]
     count = {process: sum(who == process for who, _ in own) for process, _ in own}
     text = f"{counted(sum(size for _, size in own), 'byte')}: {listing([f'{n} of {who}' for who, n in count.items()])}."
     text += (
-        " Each copy is valid as soon as it is stored. A rollback of all processes goes to the recovery line: the last "
-        "copies that fit together. After a crash a process that did not fail may keep its present state."
+        " Each checkpoint is valid as soon as it is stored. A rollback of all processes goes to the recovery line: the "
+        "latest consistent set of checkpoints. After a crash, a process that did not fail may keep its present state."
     )
-    return {"phase": COPIES, "status": f"{len(own)} {'copy' if len(own) == 1 else 'copies'} stored", "text": text}
+    return {"phase": COPIES, "status": f"{counted(len(own), 'checkpoint')} stored", "text": text}
 
 
 def _kept_no_more(scene: Scene, step: int, needed: Sequence[str]) -> dict[str, Any]:
-    """A snapshot that is not valid any more, of which parts stay."""
+    """A snapshot that is no longer valid, of which parts stay."""
     parts = f"its parts of {_in_order(scene, needed)}"
-    text = f"Nobody goes back to it any more, but newer snapshots are built on {parts}: they stay."
+    text = f"It can no longer be restored. Newer snapshots are built on {parts}, so these stay."
     return {"phase": DELETED, "status": f"not kept since step {step}", "text": text}
 
 
@@ -184,11 +184,11 @@ def _in_order(scene: Scene, names: Sequence[str]) -> str:
     return listing([name for name in scene.processes if name in names])
 
 
-# --------------------------------------------------------------------------- what a rollback brings back
+# --------------------------------------------------------------------------- results of a rollback
 
 
 def _back(scene: Scene, snapshot: str) -> Timeline:
-    """What a rollback to a snapshot would bring back, over the steps of the window (None: nothing can be)."""
+    """The result of a rollback to a snapshot, over the steps of the window (None: no rollback is possible)."""
     found: Timeline = []
     changes: list[tuple[int, BroughtBack | None]] = [(0, None)]
     for own in holdings(scene.execution):
@@ -203,7 +203,7 @@ def _back(scene: Scene, snapshot: str) -> Timeline:
 
 
 def _brought_back(scene: Scene, own: BroughtBack, first: int, until: int) -> dict[str, Any]:
-    """The state of each process that goes back, how many events that abandons, and the messages that are put back."""
+    """The state of each restored process, the number of events that it abandons, and the messages that are put back."""
     execution, words = scene.execution, scene.whole_run.words
     processes = []
     for name, part in in_time(own.parts.items(), every=1):

@@ -1,4 +1,4 @@
-"""The storage and the recovery of a run, for the page: whether there are any, why none may be, and their settings."""
+"""The storage and the recovery of a run, for the page: on or off, the settings, the reason if there are none."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from sim.services.settings import STORAGE
 
 
 def storage(scenario: Scenario) -> dict[str, Any]:
-    """Ready for JSON: the settings of the storage, of which null is any number. `refused` says why there can be none.
-
-    `is_implied`: a recovery needs it, and nothing is said of it.
-    """
+    """The settings of the storage, ready for JSON; null is any number, and `refused` the reason why none is possible."""
     given = scenario.storage or {}
     settings = [
         {
@@ -32,9 +29,9 @@ def storage(scenario: Scenario) -> dict[str, Any]:
 
 
 def recovery(scenario: Scenario) -> dict[str, Any]:
-    """Ready for JSON: what the table [recovery] says. `refused` says why this run can have none.
+    """The table [recovery], ready for JSON; `refused` is the reason why this run can have none.
 
-    `goals` names what is gone back to at each time under `at` ("": the last valid snapshot).
+    `goals` names the snapshot to restore at each time of `at` ("": the last valid one).
     """
     plan = scenario.recovery or RecoveryPlan()
     return {
@@ -51,19 +48,19 @@ def recovery(scenario: Scenario) -> dict[str, Any]:
 
 
 def _no_storage(scenario: Scenario) -> str:
-    """Why a run can have no storage, in a sentence; empty if it can."""
+    """The reason why a run can have no storage, in a sentence; empty if it can."""
     if scenario.scheduler.kind == "tick":
         return "The tick scheduler, COS 418's, has no storage."
     if scenario.absent or any(fault.kind in ("join", "leave") for fault in scenario.faults):
-        return "A storage needs the same processes all the time as yet, and here some come or go."
+        return "A storage does not support processes that join or leave yet. Remove those faults."
     return ""
 
 
 def _no_recovery(scenario: Scenario) -> str:
-    """Why the rules of a run allow for no recovery, in a sentence; empty if they do."""
+    """The reason why the rules of a run allow no recovery, in a sentence; empty if they do."""
     if scenario.rules.allows_recovery:
         return ""
     title = scenario.rules.title
     if ALGORITHMS[scenario.algorithm].allows_recovery:
-        return f"The rules of {title} do not allow for a recovery as they are set here; without settings they do."
-    return f"The rules of {title} do not allow for a recovery as yet; choose other rules."
+        return f"The rules of {title} do not allow a recovery in their present settings; the default settings do."
+    return f"The rules of {title} do not allow a recovery yet; choose other rules."

@@ -23,8 +23,8 @@ from diagrams.charts.measures import MEASURES, Dimension, alike
 from diagrams.charts.parts import axis
 from diagrams.charts.picture import chart_picture
 from diagrams.charts.traces import density, quantile
-from diagrams.figure.drawing import Picture
-from diagrams.figure.sheet import LETTERS, Sheet
+from diagrams.drawing.frame import Picture
+from diagrams.drawing.sheet import LETTERS, Sheet
 from diagrams.shapes.primitives import Area, Box, Disc, Line
 from sim.core.errors import InputError
 from tests.cases import each

@@ -10,8 +10,8 @@ import vl_convert
 from PIL import Image
 from pypdf import PdfReader
 
+from diagrams.drawing.sheet import MOST_SIDE
 from diagrams.export import png
-from diagrams.figure.sheet import MOST_SIDE
 from diagrams.scene.composition import compose
 from diagrams.scene.view import View
 from diagrams.still.pictures import drawn

@@ -17,6 +17,7 @@ from diagrams.export import tikz
 from diagrams.panels.nodes import node_name
 from diagrams.scene.view import View
 from diagrams.shapes.primitives import Area, Arrows, Disc, Line, Text
+from diagrams.still.latex import typeset
 from diagrams.still.pictures import drawn
 from sim.core.errors import InputError
 from sim.core.model import APP
@@ -131,7 +132,7 @@ def every_letter() -> str:
     texts = ["".join(letters[start : start + 40]) for start in range(0, len(letters), 40)]
     ligatures = ["--", "---", "``", "''", "?`", "!`", "<<", ">>", ",,", "%%", "^^M", "\\par", "{", "}", "$", "&", "#1"]
     lines = [
-        rf"\node at (10,{12 * number + 12}) {{{tikz.typeset(''.join(filter(str.isprintable, text)))}}};"
+        rf"\node at (10,{12 * number + 12}) {{{typeset(''.join(filter(str.isprintable, text)))}}};"
         for number, text in enumerate([*texts, *ligatures])
     ]
     return "\n".join([tikz.BEGIN, *lines, tikz.END, ""])
@@ -340,9 +341,9 @@ def test_curves_are_curves_between_nodes():
 
 
 def test_what_tex_can_write_is_transliterated_and_the_rest_told_by_its_number():
-    assert tikz.typeset("ü Å ĳ ﬁ ²") == r"\"{u} \r{A} ij fi 2"
-    assert tikz.typeset("漢") == "[U+6F22]"
-    assert tikz.typeset("a_b 50% H->D") == r"a\_b 50\% H$\to$D"
+    assert typeset("ü Å ĳ ﬁ ²") == r"\"{u} \r{A} ij fi 2"
+    assert typeset("漢") == "[U+6F22]"
+    assert typeset("a_b 50% H->D") == r"a\_b 50\% H$\to$D"
 
 
 def test_a_caption_is_written_where_it_belongs():

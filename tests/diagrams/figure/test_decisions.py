@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from diagrams.browser.payload import payload
-from diagrams.figure.drawing import Drawing
-from diagrams.figure.sheet import SCREEN_WIDTH, Sheet
-from diagrams.figure.signs import signs
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.sheet import SCREEN_WIDTH, Sheet
 from diagrams.figure.spacetime import figure
 from diagrams.panels.predict.question import Asked, question
+from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.shapes import theme

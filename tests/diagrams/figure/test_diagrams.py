@@ -11,9 +11,10 @@ from diagrams.browser.payload import payload
 from diagrams.export.svg import export, thumbnail
 from diagrams.figure.cuts import curve
 from diagrams.figure.spacetime import figure
-from diagrams.figure.topology import UNIT
+from diagrams.panels.network.topology import UNIT
 from diagrams.panels.record.panel import meters, record_of
-from diagrams.scene.composition import arrows_as_they_are, compose
+from diagrams.scene.composition import compose
+from diagrams.scene.messages import arrows_as_they_are
 from diagrams.scene.view import View
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import width_of

@@ -3,12 +3,12 @@
 import re
 
 from diagrams.export import exporter
-from diagrams.export.tikz import typeset
 from diagrams.scene.composition import compose
 from diagrams.scene.export_options import LATTICE, PROOF
 from diagrams.scene.view import View
 from diagrams.shapes import theme
 from diagrams.shapes.primitives import Box, Line
+from diagrams.still.latex import typeset
 from diagrams.still.pictures import drawn
 from diagrams.still.slide_shapes import Shapes
 from sim.document.files import parse_toml

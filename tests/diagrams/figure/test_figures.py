@@ -7,9 +7,9 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
+from diagrams.drawing.frame import Picture
 from diagrams.export import read_options
-from diagrams.figure.drawing import Picture
-from diagrams.figure.signs import SIGNS as SIGNS_OF_LEGEND
+from diagrams.panels.signs import SIGNS as SIGNS_OF_LEGEND
 from diagrams.scene.export_options import LATTICE, PROOF, SPACE_TIME
 from diagrams.scene.view import View
 from diagrams.shapes import theme

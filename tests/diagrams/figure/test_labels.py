@@ -5,10 +5,10 @@ from itertools import combinations
 
 import pytest
 
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.sheet import Sheet
 from diagrams.figure.canvas import Canvas
-from diagrams.figure.drawing import Drawing
 from diagrams.figure.labels import Box, Labels, Spot, along
-from diagrams.figure.sheet import Sheet
 from diagrams.figure.spacetime import figure
 from diagrams.scene.composition import compose
 from diagrams.shapes import lettering

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from diagrams.browser.payload import payload
-from diagrams.figure.arrows import shaft
-from diagrams.figure.signs import signs
+from diagrams.figure.shafts import shaft
 from diagrams.panels.record.meters import meters_of
+from diagrams.panels.signs import signs
 from diagrams.scene.arranged import Arranged
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
@@ -85,7 +85,7 @@ def test_what_is_lost_for_good_has_its_handle_at_the_end_of_its_arrow_and_what_i
 def test_a_slow_process_has_strokes_across_its_line() -> None:
     faults = (FaultLine("slow", "P2", at=2, factor=3), FaultLine("slow", "P2", at=6))
     slow = system("P1 P2", script=(send("P1", "P2", 3),), snapshots=(start("P1", 8),), faults=faults)
-    (stretch,) = compose(run(slow)).stretches
-    assert (stretch.kind, stretch.lane, stretch.told) == (SLOW, 1, "3 times slower for 4")
-    assert stretch.text == "P2 takes 3 times as long from 2 to 6, 4 time units"
+    (interval,) = compose(run(slow)).intervals
+    assert (interval.kind, interval.lane, interval.lasting) == (SLOW, 1, "3 times slower for 4")
+    assert interval.text == "P2 takes 3 times as long from 2 to 6, 4 time units"
     assert "slow" in {sign["key"] for sign in signs(compose(run(slow)))}

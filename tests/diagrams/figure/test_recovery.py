@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from diagrams.browser.payload import payload
-from diagrams.figure.drawing import Drawing
-from diagrams.figure.sequence import Note, Passage, sequence
-from diagrams.figure.signs import signs
+from diagrams.drawing.diagram import Drawing
 from diagrams.figure.spacetime import figure
 from diagrams.panels.record.meters import meters_of
+from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
 from diagrams.shapes.primitives import Text
+from diagrams.still.sequence import Note, Passage, sequence
 from sim.core.model import COMMITTED, OUTPUT, RECOVERY, RESTORE
 from sim.document import library
 from sim.document.files import parse_toml
@@ -88,7 +88,7 @@ def test_what_is_fenced_off_comes_to_its_receiver_and_is_not_received(own: Scene
 
 
 def test_a_process_that_is_down_is_up_when_it_is_restored(own: Scene) -> None:
-    (down,) = own.stretches
+    (down,) = own.intervals
     assert (down.lane, down.step, down.until) == (1, 11, 14)
 
 

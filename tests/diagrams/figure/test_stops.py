@@ -9,14 +9,14 @@ import pytest
 
 from diagrams.browser.payload import payload
 from diagrams.browser.scripts import EXPLORE
+from diagrams.drawing.diagram import Drawing
 from diagrams.figure.canvas import Canvas
-from diagrams.figure.drawing import Drawing
-from diagrams.figure.signs import signs
 from diagrams.figure.spacetime import figure
 from diagrams.figure.stops import BESIDE, CHANNEL, CRASHED, FILLED, ICED, LOOKS, PROCESS, SEVERED, bars
-from diagrams.figure.topology import topology
+from diagrams.panels.network.topology import topology
 from diagrams.panels.predict.question import question
 from diagrams.panels.record.meters import meters_of
+from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.shapes import theme
@@ -128,20 +128,20 @@ def test_a_paused_process_has_stripes_on_its_line(register: Register) -> None:
     assert first.channel is None and first.process == "P1" and first.lasts is not None
     drawn = bars(Canvas(own, "right"))
     assert drawn[0].start[0] == drawn[0].end[0] == 0
-    assert drawn[0].stretch.text.startswith("P1 stands still for S1 from 2 to ")
-    assert drawn[0].stretch.told == f"stands still for {first.lasts:g}"
+    assert drawn[0].interval.text.startswith("P1 stands still for S1 from 2 to ")
+    assert drawn[0].interval.lasting == f"stands still for {first.lasts:g}"
     assert len(of_sign(figure(own, "right"), PROCESS)) == 2
 
 
 def test_what_never_ends_lasts_to_the_end_of_the_run() -> None:
     held = {"do": "hold", "message": {"channel": "s2->c1", "kind": "marker", "snapshot": "S1"}}
     own = compose(apply_edit(run(library.load("barriers")), held, 0))
-    stretch = next(part for part in own.stretches if part.channel == "s1->c1")
-    assert (stretch.end, stretch.until, stretch.told) == (None, None, "")
-    assert stretch.text == "s1->c1 is blocked for S1 from 4 on"
+    interval = next(part for part in own.intervals if part.channel == "s1->c1")
+    assert (interval.end, interval.until, interval.lasting) == (None, None, "")
+    assert interval.text == "s1->c1 is blocked for S1 from 4 on"
     late = next(arrow for arrow in own.arrows if arrow.kind == "app" and arrow.received is None)
     assert (late.channel, own.why_not_received(late)) == ("s1->c1", "channel blocked")
-    bar = next(part for part in bars(Canvas(own, "right")) if part.stretch == stretch)
+    bar = next(part for part in bars(Canvas(own, "right")) if part.interval == interval)
     assert bar.end[1] == own.extent[1]
 
 
@@ -167,11 +167,11 @@ def test_without_time_steps_are_counted() -> None:
         "a b c", "a->c b->c", algorithm="aligned_barriers", snapshots=(start("a", 1), start("b", 2)),
         scheduler=SchedulerChoice("random"), seed=1,
     )  # fmt: skip
-    (stretch,) = compose(run(untimed)).stretches
-    begin, end = stretch.step, stretch.until
+    (interval,) = compose(run(untimed)).intervals
+    begin, end = interval.step, interval.until
     assert end is not None
     unit = "step" if end - begin == 1 else "steps"
-    assert stretch.text.endswith(f"is blocked for S1 from step {begin} to {end}, {end - begin} {unit}")
+    assert interval.text.endswith(f"is blocked for S1 from step {begin} to {end}, {end - begin} {unit}")
 
 
 def test_the_network_has_it_too() -> None:

@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl
 import pytest
 
 from diagrams.export import exporter
-from diagrams.figure.signs import signs
 from diagrams.figure.spacetime import figure
 from diagrams.panels.break_it.switches import broken
 from diagrams.panels.record.panel import record_of
+from diagrams.panels.signs import signs
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
 from diagrams.still.caption import of_run

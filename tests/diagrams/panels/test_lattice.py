@@ -225,17 +225,17 @@ def test_a_wrong_predicate_is_a_sentence_and_the_lattice_is_drawn() -> None:
 
 def test_too_large_a_lattice_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     told = "this run has more than {} consistent cuts, too many to ask them all here; ask a shorter run"
-    events = scene("hundred").whole_run.whole_events
+    events = scene("hundred").whole_run.cut_space
     most = lattice_module.MOST_LOOKED_AT // (events.predicates.read("channels.messages > 99").work + 1)
     assert ask(events, "channels.messages > 99").problem == told.format(f"{most:,}")
     assert most < lattice_module.MOST_ASKED
     monkeypatch.setattr(lattice_module, "MOST_ASKED", 30)
-    assert ask(scene("lecture").whole_run.whole_events, "P1.events > 5").problem == told.format("30")
+    assert ask(scene("lecture").whole_run.cut_space, "P1.events > 5").problem == told.format("30")
 
 
 def test_what_possibly_has_found_is_kept_where_definitely_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice_module, "MOST_ASKED", 8)
-    asked = ask(scene("lecture").whole_run.whole_events, "P1.events == 0 and P3.events == 1")
+    asked = ask(scene("lecture").whole_run.cut_space, "P1.events == 0 and P3.events == 1")
     assert asked.possibly and asked.possibly.cut == (0, 0, 1)
     assert asked.definitely is None and asked.problem.startswith("this run has more than 8 consistent cuts")
 

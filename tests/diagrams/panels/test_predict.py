@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from diagrams.browser.payload import payload
-from diagrams.figure.arrows import SHORT
+from diagrams.figure.shafts import SHORT
 from diagrams.panels.predict.question import Asked, positions, question
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.positions import kept_apart, positions_of_steps

@@ -11,7 +11,7 @@ from diagrams.figure.spacetime import figure
 from diagrams.panels.record.meters import conserved
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import compose
-from diagrams.scene.cut_counts import cut_counts
+from diagrams.scene.cut_space import cut_counts
 from diagrams.scene.frontiers import frontier_in
 from diagrams.shapes import theme
 from sim.core.errors import InputError
@@ -31,7 +31,7 @@ def arrows_under(traces: list[dict], colour: str) -> int:
 
 
 def test_the_lecture_example_has_96_cuts_and_31_of_them_are_consistent():
-    assert cut_counts(scene("lecture").whole_run.whole_events) == {
+    assert cut_counts(scene("lecture").whole_run.cut_space) == {
         "frontiers": "96",
         "consistent": "31",
         "is_all": True,
@@ -40,13 +40,13 @@ def test_the_lecture_example_has_96_cuts_and_31_of_them_are_consistent():
 
 
 def test_where_there_are_too_many_cuts_as_many_are_told_as_were_counted(monkeypatch):
-    monkeypatch.setattr("diagrams.scene.cut_counts.MOST_COMPARED", 20)
-    told = cut_counts(compose(run(library.load("lecture"))).whole_run.whole_events)
+    monkeypatch.setattr("diagrams.scene.cut_space.MOST_COMPARED", 20)
+    told = cut_counts(compose(run(library.load("lecture"))).whole_run.cut_space)
     assert told["frontiers"] == "96" and 0 < int(told["consistent"]) < 31 and not told["is_all"]
 
 
 def test_a_big_run_says_how_many_cuts_there_are_at_once():
-    told = cut_counts(scene("hundred").whole_run.whole_events)
+    told = cut_counts(scene("hundred").whole_run.cut_space)
     assert told == {"frontiers": "about 10⁸³", "consistent": None, "is_all": False}
 
 
@@ -140,7 +140,7 @@ def test_a_drawn_cut_follows_the_lanes_on_show():
 
 def test_a_run_without_events_has_one_cut():
     empty = run(parse_toml('processes = ["P1", "P2"]', "empty"))
-    assert cut_counts(compose(empty).whole_run.whole_events) == {"frontiers": "1", "consistent": "1", "is_all": True}
+    assert cut_counts(compose(empty).whole_run.cut_space) == {"frontiers": "1", "consistent": "1", "is_all": True}
     assert compose(empty).cut_at((0, 0)).shown_cut.positions == (0.0, 0.0)
 
 

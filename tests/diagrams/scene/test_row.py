@@ -17,8 +17,8 @@ from PIL import Image
 
 from diagrams.__main__ import main
 from diagrams.browser.scripts import EXPLORE
+from diagrams.drawing.frame import Picture
 from diagrams.export import draws_rows, exporter, formats, offered, options_of
-from diagrams.figure.drawing import Picture
 from diagrams.panels.nodes import node_name
 from diagrams.scene import row as rows
 from diagrams.scene.composition import Scene, compose

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from diagrams.figure.drawing import Drawing
+from diagrams.drawing.diagram import Drawing
 from diagrams.figure.stops import ABSENT, CRASHED
 from diagrams.scene.view import View
 from diagrams.shapes import theme

@@ -15,8 +15,8 @@ from diagrams.scene.composition import compose
 from diagrams.scene.view import View
 from diagrams.shapes.clipping import clipped
 from diagrams.shapes.primitives import Box, Line
-from diagrams.still.caption import first_sentence
 from diagrams.still.pictures import caption, drawn
+from diagrams.still.story import first_sentence
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
@@ -202,7 +202,7 @@ def test_the_sentence_of_a_step_is_said_where_the_picture_shows_it():
     others = ({"crop": (9, 12)}, {"processes": "P2,P3"}, {"drawing": "lattice"})
     for asked in (*shown, *others):
         picture = drawn(scene("lecture"), View.of(scene("lecture"), step=5, **asked))
-        assert picture.told == (sentence if asked in shown else "") + picture.caption, asked
+        assert picture.description == (sentence if asked in shown else "") + picture.caption, asked
 
 
 def test_a_cut_is_told_of_the_processes_on_show():

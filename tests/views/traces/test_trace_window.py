@@ -15,7 +15,8 @@ from diagrams.browser.scripts import EXPLORE
 from diagrams.panels.lattice.document import lattice_payload
 from diagrams.panels.lattice.figure import figure
 from diagrams.panels.lattice.panel import Lattice
-from diagrams.scene.composition import MOST_TEXTS, Scene
+from diagrams.scene.composition import Scene
+from diagrams.scene.timed_run import MOST_TEXTS
 from pipeline.cuts.one_window import log_window
 from pipeline.store import examples
 from pipeline.store.folder import Store

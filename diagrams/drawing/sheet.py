@@ -1,8 +1,8 @@
-"""What a still picture is made for, a screen or a paper: the only place that knows width, letters, axis and legend.
+"""The sheet of a still picture, a screen or a paper: its width, letters, axis and legend are decided only here.
 
-Every drawing is laid out in pixels of its own, in which letters on paper are LETTERS high and all signs have the size
-they have on a screen. On paper the finished picture is then scaled to points (1/72 inch), so that these letters
-have the size that was asked for: labels are placed for it, and nothing shrinks with the width.
+Every drawing is laid out in pixels of its own: letters on paper are LETTERS high, and signs have their size on a
+screen. On paper the finished picture is then scaled to points (1/72 inch). So its letters have the size that the user
+wants, labels are placed for this size, and nothing shrinks with the width.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from sim.core.errors import InputError
 
 SCREEN_WIDTH, SCREEN_HEIGHT = 900, 640  # pixels
 LETTERS = 17.0  # pixels of a drawing for paper: its letters, and those of events on a screen
-FONT_POINTS = 8.0  # where a paper says nothing of its letters
-PAPER_MM = 170.0  # where it says nothing of its width
+FONT_POINTS = 8.0  # the default on paper
+PAPER_MM = 170.0  # the default width of paper
 MOST_SIDE = 4_800.0  # points on paper, the height of two sheets of A0: a thousand lines with letters of 8pt need 3,400
-NARROWEST = 12.0  # letters beside each other: a narrower picture has no room for a diagram
+NARROWEST = 12.0  # letters side by side: a narrower picture has no room for a diagram
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a picture is made for.
+    """The sheet of a picture.
 
-    width: pixels of the drawing; height: the same, or None: as much as it needs.
+    width, height: in pixels of the drawing; a height of None is as much as the drawing needs.
     unit: the points of one such pixel on paper; None for a screen, whose unit is the pixel.
-    axis: whether the times are written beside it; legend: whether one is drawn below it.
-    left: pixels to the left of a plot at least.
+    axis: whether the times are written beside the plot. legend: whether one is drawn below it.
+    left: the least number of pixels to the left of a plot.
     """
 
     width: float = SCREEN_WIDTH
@@ -41,7 +41,7 @@ class Sheet:
 
     @classmethod
     def of(cls, view: View) -> Sheet:
-        """The sheet that a view asks for. Raises InputError where letters are too large for the width."""
+        """The sheet that a view asks for. Raises InputError if the letters are too large for the width."""
         asked, font = WIDTH.of(view), FONT_SIZE.of(view)
         axis, legend = not NO_AXIS.of(view), bool(LEGEND.of(view))
         if asked is None and font is None:
@@ -56,7 +56,7 @@ class Sheet:
         return cls(width / unit, None, unit, axis, legend)
 
     def check_size(self, width: float, height: float) -> None:
-        """Raises InputError where a picture of so many pixels is larger on paper than MOST_SIDE."""
+        """Raises InputError if a picture of so many pixels is larger on paper than MOST_SIDE."""
         longest = max(width, height) * (self.unit or 0.0)
         if longest > MOST_SIDE:
             raise InputError(
@@ -66,7 +66,7 @@ class Sheet:
 
     @property
     def letters(self) -> float | None:
-        """The size in pixels of all letters of the drawing; None on a screen, where each text has its own."""
+        """The size in pixels of all letters of the drawing; None on a screen, on which each text has its own size."""
         return LETTERS if self.unit else None
 
     @property
@@ -76,7 +76,7 @@ class Sheet:
 
     @property
     def room(self) -> Room:
-        """The letters of a figure on this sheet; its box is still open."""
+        """The room of a figure on this sheet, with a box of default size."""
         return Room(letters=self.letters, axis=self.axis, left=self.left)
 
 

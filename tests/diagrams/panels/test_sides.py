@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from diagrams.browser.payload import payload
-from diagrams.figure.sides import is_apart, outline
+from diagrams.panels.network.sides import is_apart, outline
 from diagrams.scene.composition import compose
 from sim.document.scenario import FaultLine
 from sim.run.execution import run

@@ -1,6 +1,6 @@
 """The groups of a split network in its picture: a dashed boundary round each, or a letter at each of its processes.
 
-There are boundaries where the groups lie apart. Where they would cross, letters tell which process is in which group.
+Groups that lie apart have boundaries. If boundaries would cross, letters name the group of each process.
 """
 
 from __future__ import annotations

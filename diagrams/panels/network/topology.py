@@ -1,6 +1,6 @@
 """Scene -> the network: processes in a circle (a star's hub in the middle), channels between them.
 
-Of more than MOST_DRAWN processes there is no picture: nobody could read it, and the browser lists a process's channels.
+More than MOST_DRAWN processes have no picture, as it would be unreadable; the browser lists the channels of a process.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams.figure.canvas import plain
-from diagrams.figure.sides import boundaries
 from diagrams.figure.stops import LOOKS
+from diagrams.panels.network.sides import boundaries
 from diagrams.scene.composition import Scene
 from diagrams.scene.elements import Recording
 from diagrams.shapes import theme
@@ -26,7 +26,7 @@ SIZE, LARGEST = 38, 60  # pixels of a process, and of one with a long name
 UNIT = 147  # pixels of the radius of the circle of processes, before the browser enlarges it
 LETTERS = 15
 RIM = 0.13  # from the middle of a process of SIZE to the ends of its channels
-# What is blocked or paused for a snapshot, and what stands still whatever snapshots there are.
+# By kind of stop: for a snapshot in its colour, else in ink or red.
 COLOURS = {
     BLOCKED: theme.snapshot_colour(0), PAUSED: theme.snapshot_colour(0), FROZEN: "@ink", FULL: "@ink", CRASH: "@bad",
     DOWN: "@bad", LEAVE: "@bad",
@@ -121,7 +121,7 @@ def _beside(edge: dict[str, Any]) -> Place:
 
 
 def _size(processes: Sequence[str]) -> float:
-    """How large a process is, in pixels: its name lies in it, if there is room for so large ones on their circle."""
+    """The size of a process in pixels: its name lies in it, if the circle has room for that size."""
     widest = max(width_of(name, LETTERS) for name in processes)
     apart = 2 * UNIT * math.sin(math.pi / max(len(processes), 2))
     return max(SIZE, min(widest + 8, LARGEST, 0.6 * apart))
@@ -149,7 +149,7 @@ def _recorded(scene: Scene, nodes: list[dict[str, Any]], size: float, rank: int)
 
 
 def _lost_at(scene: Scene, snapshot: Snapshot, recording: Recording) -> int | None:
-    """The step in which a recording was lost in a crash, or thrown away (None: in none)."""
+    """The step in which a recording was lost in a crash or thrown away (None: never)."""
     counts = snapshot.local.get(scene.processes[recording.lane])
     if counts is not None and counts.step == recording.step:
         return None
@@ -164,40 +164,40 @@ def _lost_at(scene: Scene, snapshot: Snapshot, recording: Recording) -> int | No
 def _striped(scene: Scene, edges: list[dict[str, Any]], kind: str) -> dict[str, Any]:
     """Stripes along each channel while it is blocked, or while it is full, from its sender to its receiver."""
     along = {edge["channel"]: edge for edge in edges}
-    own = [own for own in scene.whole_run.stretches if own.kind == kind and own.channel in along]
+    own = [own for own in scene.whole_run.intervals if own.kind == kind and own.channel in along]
     _, look = LOOKS[kind]
-    ends = [along[stretch.channel] for stretch in own if stretch.channel is not None]
+    ends = [along[interval.channel] for interval in own if interval.channel is not None]
     return {
         "type": "scatter", "mode": "lines", "hoverinfo": "skip",
         "x": [x for edge in ends for x in (edge["x0"], edge["x1"], None)],
         "y": [y for edge in ends for y in (edge["y0"], edge["y1"], None)],
         "line": {"color": f"{COLOURS[kind]}/0.7", "width": 9, "dash": look.stripes},
-        "meta": {"stride": 3, "show": [[stretch.step, stretch.until] for stretch in own]},
+        "meta": {"stride": 3, "show": [[interval.step, interval.until] for interval in own]},
     }  # fmt: skip
 
 
 def _standing(scene: Scene, nodes: list[dict[str, Any]], below: float, kind: str) -> dict[str, Any]:
     """Two bars below each process while it is paused, or a channel of it is full; a star while it is frozen."""
-    own = [stretch for stretch in scene.whole_run.stretches if stretch.kind == kind]
+    own = [interval for interval in scene.whole_run.intervals if interval.kind == kind]
     sides = (0.0,) if kind == FROZEN else (-PAUSE, PAUSE)
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip",
-        "x": [nodes[stretch.lane]["x"] + aside for stretch in own for aside in sides],
-        "y": [nodes[stretch.lane]["y"] - below for stretch in own for _ in sides],
+        "x": [nodes[interval.lane]["x"] + aside for interval in own for aside in sides],
+        "y": [nodes[interval.lane]["y"] - below for interval in own for _ in sides],
         "marker": {
             "size": 14, "symbol": "asterisk" if kind == FROZEN else "line-ns",
             "line": {"width": 4 if len(sides) > 1 else 2, "color": COLOURS[kind]},
         },
-        "meta": {"stride": len(sides), "show": [[stretch.step, stretch.until] for stretch in own]},
+        "meta": {"stride": len(sides), "show": [[interval.step, interval.until] for interval in own]},
     }  # fmt: skip
 
 
 def _down(scene: Scene, nodes: list[dict[str, Any]], size: float) -> dict[str, Any]:
-    """A cross over each process while it is down or not there."""
-    own = [stretch for stretch in scene.whole_run.stretches if stretch.kind in (CRASH, LEAVE)]
+    """A cross over each process while it is down or absent."""
+    own = [interval for interval in scene.whole_run.intervals if interval.kind in (CRASH, LEAVE)]
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip",
-        "x": [nodes[stretch.lane]["x"] for stretch in own], "y": [nodes[stretch.lane]["y"] for stretch in own],
+        "x": [nodes[interval.lane]["x"] for interval in own], "y": [nodes[interval.lane]["y"] for interval in own],
         "marker": {"size": size - 8, "symbol": "x-thin", "line": {"width": 4, "color": COLOURS[CRASH]}},
-        "meta": {"stride": 1, "show": [[stretch.step, stretch.until] for stretch in own]},
+        "meta": {"stride": 1, "show": [[interval.step, interval.until] for interval in own]},
     }  # fmt: skip

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from diagrams.figure.drawing import Drawing, seen
+from diagrams.drawing.diagram import Drawing
+from diagrams.drawing.trace_shapes import seen
 from diagrams.figure.spacetime import figure
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.positions import round_times

@@ -1,7 +1,7 @@
 """Scene -> messages and notes in order, for programs that draw sequence diagrams.
 
-Such diagrams have no slanted arrows: a message is an arrow at its receipt. Where other steps lie between send and
-receipt, a note says where it was sent.
+Such diagrams have no slanted arrows: a message is an arrow at its receipt. If other steps lie between send and
+receipt, a note gives the step of the send.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from sim.run.rollbacks import events_inside
 
 @dataclass(frozen=True)
 class Note:
-    """A remark on what process `lane` does (None: on all of them)."""
+    """A remark on process `lane` (None: on all of them)."""
 
     lane: int | None
     text: str
@@ -85,9 +85,9 @@ Item = Note | Passage
 
 
 def sequence(scene: Scene, view: View) -> Iterator[Item]:
-    """What happens up to the view's step, row by row. Raises InputError when the run is too long for a picture.
+    """Yield the items up to the view's step, row by row. Raises InputError if the run is too long for a picture.
 
-    What a process does before it takes in a message stands before that message.
+    The actions of a process before the receipt of a message come before that message.
     """
     shown = on_show(scene, view)
     arrows = {arrow.id: arrow for arrow in shown.arrows}
@@ -100,9 +100,9 @@ def sequence(scene: Scene, view: View) -> Iterator[Item]:
 
 
 def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[Item]:
-    """The rows of one step: receipts as messages, all else as notes, and at the end the messages that get lost.
+    """The rows of one step: receipts as messages, other rows as notes, and at the end the messages that get lost.
 
-    The beginning of a recovery is a note on all; what is fenced off is a message that gets lost.
+    The beginning of a recovery is a note on all processes. A message that is fenced off gets lost.
     """
     if any(row.kind == RECOVERY for row in rows):
         yield Note(None, f"{moment_words(scene.execution, rows[0])} (step {rows[0].step})")
@@ -144,12 +144,12 @@ def _loss(scene: Scene, arrow: Arrow) -> Passage:
 
 
 def _is_at_once(arrow: Arrow) -> bool:
-    """Whether nothing else happens between its send and its receipt; of what is put back that is always told."""
+    """Whether no other step lies between send and receipt; a message that was put back always has its note."""
     return arrow.received == arrow.sent + 1 and not arrow.is_again
 
 
 def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[str]:
-    """The remarks of a note: whatever the arrows do not show."""
+    """The remarks of a note: all that the arrows do not show."""
     own = scene.whole_run.words
     for row in rows:
         arrow = arrows[row.message_id or 0] if row.kind in SENT else None
@@ -164,7 +164,7 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
             yield f"sends {_named(arrow)} to {scene.lanes[arrow.target]}{event}"
         elif row.kind == LOST:
             is_on_its_way = row.process == (row.channel or "").partition("->")[0]
-            what = "a message on {} is lost" if is_on_its_way else "is down: what comes on {} is lost"
+            what = "a message on {} is lost" if is_on_its_way else "is down: a message on {} is lost"
             yield what.format(scene.captions.get(row.channel or "", row.channel))
         elif row.kind == PUT_BACK:
             message, channel = arrows[row.message_id or 0], scene.captions.get(row.channel or "", row.channel)
@@ -188,7 +188,6 @@ _REMARKS = {
     CRASH: "crashes", RESTART: "starts again", FROZEN: "is frozen", THAWED: "is thawed", JOIN: "joins", LEAVE: "leaves",
     DOWN: "{channel} is severed", UP: "{channel} is mended",
     COPIED: "a message on {channel} is copied", SLOW: "changes its pace",
-   
     RESENT: "a message on {channel} is lost, and sent again", DROPPED: "a copy on {channel} is dropped",
     FULL: "has filled {channel} and stands still",
     ROOM: "makes room on {channel}",

@@ -1,0 +1,1 @@
+"""The panel Network: the graph of processes and channels."""
