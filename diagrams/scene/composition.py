@@ -69,8 +69,9 @@ from sim.explain.domino import LINE, Stage, stages
 from sim.explain.narration import StepText, narrate
 from sim.explain.rollbacks import moment_words
 from sim.explain.words import capital, counted, words_of
-from sim.run.execution import Execution, Flight
+from sim.run.execution import Execution
 from sim.run.fifo import held, tries, waits_behind
+from sim.run.flights import Flight
 from sim.run.recovery_lines import recoveries_of
 from sim.run.references import references
 from sim.run.rollbacks import is_inside, rollbacks_of, taken_back

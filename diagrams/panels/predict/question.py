@@ -21,7 +21,7 @@ from diagrams.scene.composition import Scene, arrow_of
 from diagrams.scene.elements import ACROSS, Arrow, Dot, Stretch
 from diagrams.scene.positions import kept_apart, positions_of_steps
 from sim.core.model import APP, APPLICATION_KINDS
-from sim.run.execution import Flight
+from sim.run.flights import Flight
 from sim.run.snapshots import start_steps
 
 MOST_ARRIVALS = 40  # of a snapshot, with their channel beside them

@@ -15,7 +15,7 @@ from diagrams.panels.proof.panel import Proof, Swaps
 from diagrams.scene.composition import Scene, arrow_of, compose
 from diagrams.scene.elements import Arrow, Dot
 from sim.core.model import APP, COPIED, Event
-from sim.run.execution import Flight
+from sim.run.flights import Flight
 from sim.run.rollbacks import as_survives
 from sim.theory.interchange import ColouredAction
 from sim.theory.positions import ACTS

@@ -18,7 +18,8 @@ from sim.core.deadline import in_time
 from sim.core.model import APP, APPLICATION_KINDS, CRASH, LEAVE, RECORD, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
-from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
+from sim.explain.reasons import in_words, reasons_over_steps
+from sim.explain.recorded_reasons import why_channel, why_state
 from sim.explain.standstills import stood_still
 from sim.explain.verdicts import recovery_words, verdict_words
 from sim.run.as_of import as_of
