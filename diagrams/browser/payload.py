@@ -53,8 +53,9 @@ from sim.explain.reasons import as_told, reasons_over_steps
 from sim.explain.rollbacks import fate_in_words, fates
 from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.explain.words import capital
-from sim.run.execution import Execution, Flight
+from sim.run.execution import Execution
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
+from sim.run.flights import Flight
 from sim.run.references import all_references, find, references
 from sim.run.splits import splits_of
 from sim.run.stops import freed_at

@@ -34,8 +34,9 @@ from sim.core.model import (
     MessageReference,
 )
 from sim.explain.narration import StepText, narrate
-from sim.run.execution import Execution, Flight
+from sim.run.execution import Execution
 from sim.run.fifo import held, waits_behind
+from sim.run.flights import Flight
 
 ON_ITS_WAY = "on its way"
 

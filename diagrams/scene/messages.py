@@ -9,8 +9,9 @@ from dataclasses import replace
 from diagrams.scene.elements import Arrow, Ghost
 from diagrams.scene.timed_run import TimedRun
 from sim.core.model import APP, DROPPED, FENCED, RESENT, Event, MessageReference
-from sim.run.execution import Execution, Flight
+from sim.run.execution import Execution
 from sim.run.fifo import tries
+from sim.run.flights import Flight
 from sim.run.references import references
 from sim.run.rollbacks import rollbacks_of
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from diagrams.scene.composition import Scene
 from sim.core.notation import where_sent
 from sim.explain.words import counted, listing, sequence
-from sim.run.snapshots import RecordedMessage, Snapshot
+from sim.run.recorded_parts import RecordedMessage
+from sim.run.snapshots import Snapshot
 
 MOST_LISTED = 6  # processes with their states, channels with their messages
 

@@ -25,9 +25,10 @@ from sim.explain.domino import line_in_words
 from sim.explain.properties import said
 from sim.explain.rollbacks import moment_words
 from sim.explain.words import counted, listing, small
+from sim.run.recorded_parts import RecordedMessage
 from sim.run.recovery_lines import recoveries_of
 from sim.run.rollbacks import rollbacks_of
-from sim.run.snapshots import EXPIRED, FAILED, RecordedMessage, Snapshot
+from sim.run.snapshots import EXPIRED, FAILED, Snapshot
 from sim.verify.harm import against
 from sim.verify.stable import properties_of
 

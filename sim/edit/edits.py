@@ -43,26 +43,19 @@ about the original run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import NoneType
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, ANY
 from sim.core.broken_rule import BROKEN_RULES, FIFO
-from sim.core.delays import HOLD, DelayRule
+from sim.core.delays import HOLD
 from sim.core.errors import InputError, nearest
-from sim.core.fault_kinds import FAULT_KINDS, MESSAGE, PROCESS
 from sim.core.model import CONTROL, MessageReference
-from sim.core.network import LAYERS, Network
-from sim.core.topology import EVERY_CHANNEL
-from sim.document.fault_rates import FaultRates
 from sim.document.files import read_reference
 from sim.document.scenario import (
-    FaultLine,
     Initiation,
     Scenario,
-    SchedulerChoice,
     ScriptLine,
     free_snapshot_id,
 )
@@ -70,11 +63,13 @@ from sim.document.toml_table import MOST_NUMBER, Table
 from sim.document.validate import fitting_initiations, validate
 from sim.edit.another_algorithm import with_algorithm
 from sim.edit.another_run import another_run
+from sim.edit.by_hand import choose, manual
+from sim.edit.channel_edits import capacity, fifo, network, without_fifo
 from sim.edit.coordination import coordinator
-from sim.edit.items import change, delete, read_body, read_inner, with_parameter
+from sim.edit.fault_edits import fault, no_faults
+from sim.edit.items import change, delete, process_of, read_body, read_inner, with_parameter
 from sim.edit.storing import recovery, roll_back, storage
 from sim.edit.watch import watched
-from sim.explain.choices import choices_made
 from sim.run.execution import Execution, run
 from sim.run.references import all_references, find, message_at
 
@@ -181,12 +176,6 @@ def _release(execution: Execution, table: Table, now: float) -> Scenario:
 # --------------------------------------------------------------------------- new items
 
 
-def _who(table: Table, key: str) -> str:
-    if not table.values.get(key):
-        raise table.missing(key, "the edit is incomplete: it names a process")
-    return table.required(key)
-
-
 def _when(scenario: Scenario, table: Table, process: str, now: float) -> float:
     """The time the edit gives, else `now`. Under the manual scheduler: after all items of the process."""
     at = table.number("at", now)
@@ -198,19 +187,19 @@ def _when(scenario: Scenario, table: Table, process: str, now: float) -> float:
 
 def _send(scenario: Scenario, table: Table, now: float) -> Scenario:
     body = read_body(scenario, table.values.get("body"))
-    process, to = _who(table, "process"), _who(table, "to")
+    process, to = process_of(table, "process"), process_of(table, "to")
     line = ScriptLine(process, _when(scenario, table, process, now), to=to, body=body, where="the new message")
     return replace(scenario, script=(*scenario.script, line))
 
 
 def _internal(scenario: Scenario, table: Table, now: float) -> Scenario:
-    process = _who(table, "process")
+    process = process_of(table, "process")
     line = ScriptLine(process, _when(scenario, table, process, now), where="the new event")
     return replace(scenario, script=(*scenario.script, line))
 
 
 def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
-    process = _who(table, "process")
+    process = process_of(table, "process")
     name = table.optional("id") or free_snapshot_id(scenario)
     start = Initiation(name, process, _when(scenario, table, process, now), where="the new snapshot")
     asked = replace(scenario, snapshots=(*scenario.snapshots, start))
@@ -220,101 +209,14 @@ def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
     return replace(asked, snapshots=fitting_initiations(asked))
 
 
-def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Something that the world does. Under the manual scheduler it is the last one of its kind.
-
-    The drawn faults become lines, so that nothing but this one changes.
-    """
-    scenario = scenario.written_down()
-    kind = table.choice("kind", FAULT_KINDS, "")
-    about = FAULT_KINDS[kind].about
-    message = read_reference(read_inner(table, "message", "say which message")) if about == MESSAGE else None
-    process = _who(table, "process") if about == PROCESS else None
-    channels = () if process or message else _channels_meant(scenario, table)
-    at = table.number("at", 0.0 if message else now)
-    if scenario.scheduler.kind == "manual":
-        at = max((1.0 + own.at for own in scenario.faults if own.after is None), default=0.0)
-    factor = table.number("factor", 1.0) if kind == "slow" else 1.0
-    fault = FaultLine(kind, process, channels, at, message=message, factor=factor, where="the new fault")
-    faults = list(scenario.faults)
-    place = None if _may_be_undone(scenario, fault) else _made_idle(faults, fault)
-    if place is None:
-        faults.append(fault)
-    else:
-        faults[place] = fault
-    return replace(scenario, faults=tuple(faults))
-
-
-def _network(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Another layer below the channels, or another time after which it sends again."""
-    own = scenario.network
-    network = Network(table.choice("layer", LAYERS, own.layer), table.number("resend", own.resend))
-    return _without_fifo(replace(scenario, network=network), scenario.not_fifo)
-
-
-def _may_be_undone(scenario: Scenario, fault: FaultLine) -> bool:
-    """Whether a recovery may bring the process of a fault back: another crash of it changes something, too."""
-    return scenario.recovery is not None and FAULT_KINDS[fault.kind].is_unsure
-
-
-def _about(fault: FaultLine) -> set[Any]:
-    """What a fault is about: its process, its message, or its channels."""
-    return set(fault.channels) or {fault.about}
-
-
-def _made_idle(faults: Sequence[FaultLine], fault: FaultLine) -> int | None:
-    """The number of the later fault that changes nothing any more once `fault` is there: it gives up its place.
-
-    It is the next one of this kind, or needs what `fault` ends; it is about nothing else, and nothing undoes `fault`
-    before it.
-    """
-    about, ends = _about(fault), FAULT_KINDS[fault.kind].ends
-    later = sorted(
-        (own.at, number)
-        for number, own in enumerate(faults)
-        if own.after is None and own.at > fault.at and about & _about(own)
-    )
-    for _, number in later:
-        own = faults[number]
-        if own.kind != fault.kind and FAULT_KINDS[own.kind].needs not in ends:
-            return None
-        if _about(own) <= about:
-            return number
-    return None
-
-
-def _channels_meant(scenario: Scenario, table: Table) -> tuple[str, ...]:
-    """The channels that a fault names, or those that join two of the groups that it names: [["P1"], ["P2", "P3"]]."""
-    if "groups" not in table.values:
-        return table.texts("channels")
-    group_of: dict[str, int] = {}
-    for number, group in enumerate(table.take("groups", list, [], "a list of groups of processes")):
-        for name in Table({"groups": group}, "").texts("groups"):
-            if name not in scenario.processes:
-                raise table.fail("groups", f"{name!r} is no process; {nearest(name, scenario.processes)}")
-            if group_of.setdefault(name, number) != number:
-                raise table.fail("groups", f"{name} is in two of them; a split puts each process on one side")
-    sides = ((channel.name, group_of.get(channel.source_name), group_of.get(channel.target_name))
-             for channel in scenario.channels)  # fmt: skip
-    found = tuple(name for name, one, other in sides if None not in (one, other) and one != other)
-    if not found:
-        raise table.fail("groups", "no channel joins two of them; give groups that channels join")
-    return found
-
-
 def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
     """Another algorithm. Where it needs FIFO and a channel is not, it is broken on purpose."""
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
-    source = _who(table, "source") if "source" in table.values else None
+    source = process_of(table, "source") if "source" in table.values else None
     if source is not None and source not in scenario.processes:
         raise table.fail("source", f"{source!r} is no process; {nearest(source, scenario.processes)}")
     changed = with_algorithm(scenario, kind, source)
-    return _without_fifo(changed, changed.not_fifo)
-
-
-def _no_faults(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Nothing fails, and everybody is there from the beginning."""
-    return replace(scenario, faults=(), fault_rates=FaultRates(), absent=())
+    return without_fifo(changed, changed.not_fifo)
 
 
 def _parameter(scenario: Scenario, table: Table, now: float) -> Scenario:
@@ -323,96 +225,25 @@ def _parameter(scenario: Scenario, table: Table, now: float) -> Scenario:
     return replace(scenario, algorithm_parameters=own)
 
 
-def _without_fifo(scenario: Scenario, not_fifo: Collection[str]) -> Scenario:
-    """The scenario in which these channels are not FIFO. Rules that need FIFO are then broken on purpose."""
-    others = tuple(name for name in scenario.breaks if name != FIFO)
-    is_broken = (bool(not_fifo) or scenario.network.is_raw) and scenario.rules.needs_fifo
-    return replace(scenario, not_fifo=tuple(not_fifo), breaks=(FIFO, *others) if is_broken else others)
-
-
-def _fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Take FIFO away from a channel, or give it back. An algorithm that needs it is then broken on purpose."""
-    names, wanted = [channel.name for channel in scenario.channels], table.required("channel")
-    if wanted not in (*names, EVERY_CHANNEL):
-        raise table.fail("channel", f"{wanted!r} is no channel of this run; {nearest(wanted, names)}")
-    keeps_order = table.take("fifo", bool, False, "true or false")
-    chosen = set(names) if wanted == EVERY_CHANNEL else {wanted}
-    without = {channel.name for channel in scenario.channels if not channel.fifo}
-    without = without - chosen if keeps_order else without | chosen
-    return _without_fifo(scenario, tuple(name for name in names if name in without))
-
-
-def _capacity(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """How many messages a channel holds, or every channel."""
-    names, wanted = [channel.name for channel in scenario.channels], table.required("channel")
-    if wanted not in (*names, EVERY_CHANNEL):
-        raise table.fail("channel", f"{wanted!r} is no channel of this run; {nearest(wanted, names)}")
-    most = table.take("capacity", (int, NoneType), None, "a whole number of at least 1, or null for any number")
-    if most is not None and most < 1:
-        raise table.fail("capacity", f"expected a whole number of at least 1, or null for any number, not {most}")
-    own = {channel.name: channel.capacity for channel in scenario.channels}
-    own |= dict.fromkeys(names, most) if wanted == EVERY_CHANNEL else {wanted: most}
-    return replace(scenario, topology=replace(scenario.topology, capacity=_shortest(own)))
-
-
-def _shortest(own: Mapping[str, int | None]) -> tuple[tuple[str, int], ...]:
-    """The capacities of all channels as a topology gives them: one for all, or those that are limited."""
-    limited = tuple((name, most) for name, most in own.items() if most is not None)
-    is_same = len(limited) == len(own) and len(set(own.values())) == 1
-    return ((EVERY_CHANNEL, limited[0][1]),) if is_same else limited
-
-
 def _break(execution: Execution, table: Table, now: float) -> Scenario:
     """Break a rule in place of the one broken so far, or keep it again. "fifo" takes FIFO from every channel."""
     scenario = execution.scenario
     name = table.choice("rule", BROKEN_RULES, "")
     is_on = table.take("on", bool, True, "true or false")
     if name == FIFO:
-        return _without_fifo(scenario, tuple(channel.name for channel in scenario.channels) if is_on else ())
+        return without_fifo(scenario, tuple(channel.name for channel in scenario.channels) if is_on else ())
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     changed = replace(scenario, breaks=(name,) if is_on else (), delays=kept)
     settings = BROKEN_RULES[name].settings(execution.times[-1]) if is_on else {}
     known = changed.rules.parameters
     parameters = {key: value for key, value in scenario.algorithm_parameters.items() if key in known}
-    return _without_fifo(replace(changed, algorithm_parameters={**parameters, **settings}), scenario.not_fifo)
+    return without_fifo(replace(changed, algorithm_parameters={**parameters, **settings}), scenario.not_fifo)
 
 
 def _watch(execution: Execution, table: Table, now: float) -> Scenario:
     """Snapshots one after the other, until one of them shows that a stable property holds."""
-    name, process = table.required("property"), _who(table, "process")
+    name, process = table.required("property"), process_of(table, "process")
     return watched(execution, name, process, table.number("every", 0.0), table.number("at", now))
-
-
-# --------------------------------------------------------------------------- choices by hand
-
-
-def _manual(execution: Execution, table: Table, now: float) -> Scenario:
-    """The first `after` steps stay as they are; then the user chooses."""
-    return _by_hand(execution, _steps_kept(execution, table))
-
-
-def _choose(execution: Execution, table: Table, now: float) -> Scenario:
-    """The first `after` steps stay as they are; the next step is `choice`, and the run ends with it."""
-    return _by_hand(execution, _steps_kept(execution, table), table.required("choice"))
-
-
-def _steps_kept(execution: Execution, table: Table) -> int:
-    after = table.whole("after", execution.steps)
-    if after > execution.steps:
-        raise table.fail("after", f"this run has {execution.steps} steps; give the number of one of them, not {after}")
-    return after
-
-
-def _by_hand(execution: Execution, after: int, *chosen: str) -> Scenario:
-    """The scenario under the manual scheduler. Without time, delays have no meaning, so they are dropped."""
-    scenario = execution.scenario
-    if scenario.scheduler.kind == "manual":
-        order = scenario.scheduler.order[:after]
-        return replace(scenario, scheduler=SchedulerChoice("manual", order=(*order, *chosen)))
-    order = choices_made(execution, after)
-    scheduler = SchedulerChoice("manual", order=(*order, *chosen))
-    plain = DelayRule()
-    return replace(scenario, scheduler=scheduler, delay=plain, marker_delay=None, control_delay=plain, delays={})
 
 
 def _another(execution: Execution, table: Table, now: float) -> Scenario:
@@ -422,11 +253,11 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
 # What is planned is changed, whatever happens in the run; and what needs the run that the user sees.
 PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
-    "parameter": _parameter, "fifo": _fifo, "capacity": _capacity, "fault": _fault, "no_faults": _no_faults,
-    "network": _network,
+    "parameter": _parameter, "fifo": fifo, "capacity": capacity, "fault": fault, "no_faults": no_faults,
+    "network": network,
     "coordinator": coordinator, "storage": storage, "recovery": recovery,
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
-    "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,
+    "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": manual, "choose": choose,
     "break": _break, "watch": _watch, ANOTHER: _another, "roll_back": roll_back,
 }  # fmt: skip

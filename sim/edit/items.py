@@ -45,6 +45,13 @@ def read_inner(table: Table, key: str, advice: str) -> Table:
     return Table({own: value for own, value in table.table(key).values.items() if value is not None}, f"{key}.")
 
 
+def process_of(table: Table, key: str) -> str:
+    """The process that an edit names under `key`. Raises InputError if it names none."""
+    if not table.values.get(key):
+        raise table.missing(key, "the edit is incomplete: it names a process")
+    return table.required(key)
+
+
 def read_item(scenario: Scenario, table: Table) -> Item:
     """The `item` of an edit. Raises InputError if `scenario` has no such item."""
     given = read_inner(table, "item", 'say which, as {"script": 0}, {"snapshots": 0} or {"faults": 0}')

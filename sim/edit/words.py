@@ -24,8 +24,9 @@ from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.properties import watched_in_words
 from sim.explain.words import listing, words_of
-from sim.run.execution import Execution, Flight
+from sim.run.execution import Execution
 from sim.run.fifo import due, waits_behind
+from sim.run.flights import Flight
 from sim.run.references import find, references
 from sim.services.settings import PARAMETERS, STORAGE, WHEN_HELD
 from sim.verify.stable import properties_of

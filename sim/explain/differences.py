@@ -9,7 +9,8 @@ from sim.core.deadline import in_time
 from sim.core.model import APP
 from sim.core.notation import captions, has_label
 from sim.explain.words import counted
-from sim.run.execution import Execution, Flight, once
+from sim.run.execution import Execution, once
+from sim.run.flights import Flight
 from sim.run.snapshots import Snapshot, snapshots_of
 
 

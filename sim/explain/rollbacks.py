@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from sim.core.model import COMMITTED, FENCED, OUTPUT, PUT_BACK, RECOVERY, RESTORE, SNAPSHOT_ABORTED, Event
 from sim.core.notation import moment
 from sim.explain.words import capital, listing, words_of
-from sim.run.execution import Execution, Flight
+from sim.run.execution import Execution
+from sim.run.flights import Flight
 from sim.run.rollbacks import Rollback, events_inside, rollbacks_of, taken_back
 from sim.run.snapshots import snapshots_of
 from sim.services.storage_words import FENCES, GOES_BACK

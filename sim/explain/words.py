@@ -7,7 +7,8 @@ from typing import Any
 
 from sim.core.model import APP
 from sim.core.notation import captions
-from sim.run.execution import Execution, Flight, once
+from sim.run.execution import Execution, once
+from sim.run.flights import Flight
 
 _MOST_LABELS = 8
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sim.core.model import APP
-from sim.run.execution import Execution, Flight, once
+from sim.run.execution import Execution, once
+from sim.run.flights import Flight
 from sim.theory.positions import Cut, Order
 
 

@@ -12,31 +12,20 @@ from functools import cached_property, wraps
 from typing import Any, NamedTuple, TypeVar
 
 from sim.core import deadline
-from sim.core.deadline import in_time
 from sim.core.delays import DelaysExhausted
 from sim.core.engine import Engine
 from sim.core.errors import InputError
-from sim.core.log import BODY, Log
+from sim.core.log import Log
 from sim.core.model import (
-    CONTROL,
-    CONTROL_SEND,
-    COPIED,
-    FENCED,
-    LOST,
-    MARKER,
-    PUT_BACK,
-    RECEIVED,
-    SENT,
     Action,
-    Channel,
     Event,
     State,
     label_of,
 )
-from sim.core.rules import ROW_WIDTH
 from sim.core.scheduler import Choice, NotEnabled
 from sim.core.workload import Refused
 from sim.document.scenario import Scenario
+from sim.run.flights import Flight, Flights, body_of
 from sim.theory.causality import History
 from sim.theory.positions import Order
 from sim.theory.surviving import abandoned, renumbered
@@ -51,40 +40,6 @@ class Step(NamedTuple):
     time: float
     action: Action
     state: State
-
-
-class Flight(NamedTuple):
-    """A message of any kind, with its send and its receive (None: it never arrives).
-
-    `stamp` is what the algorithm piggybacks on it. `lost` is the row that says that it is lost, or fenced off. A copy
-    of another message has the send of that one, and the row `copied` that says so (None: it is no copy). What a
-    recovery puts back into its channel is a flight of its own: it has the send of the message, and the row `put_back`.
-    """
-
-    id: int
-    channel: Channel
-    send: Event
-    receive: Event | None
-    body: Any
-    stamp: Any
-    lost: Event | None = None
-    copied: Event | None = None
-    put_back: Event | None = None
-
-    @property
-    def kind(self) -> str:
-        """The kind of message: "app", "marker" or "control"."""
-        return SENT[self.send.kind]
-
-    @property
-    def is_marker(self) -> bool:
-        """Whether it is a marker."""
-        return self.kind == MARKER
-
-    @property
-    def is_control(self) -> bool:
-        """Whether it is a control message."""
-        return self.kind == CONTROL
 
 
 @dataclass(frozen=True)
@@ -126,95 +81,27 @@ class Execution:
         return label_of(event.process, self.table[event.row].index or 0, None)
 
     @cached_property
+    def _messages(self) -> Flights:
+        return Flights(self.engine, self.log, self.table, self.events, self.stamps)
+
+    @cached_property
     def flights(self) -> list[Flight]:
         """Every message of the run, by message id, as it went first: without what recoveries put back."""
-        channel_of = {channel.name: channel for channel in self.engine.channels}
-        arrivals, losses = self._ends
-        found = []
-        sends: dict[tuple[str | int | None, ...], Event] = {}
-        for event in in_time(self.events):
-            if event.kind in SENT:
-                sends[self._way(event)] = event
-            if event.kind in SENT or event.kind == COPIED:
-                name, number = event.channel or "", event.message_id or 0
-                source, _, target = name.partition("->")
-                if event.kind == CONTROL_SEND:
-                    channel = self.engine.control_channel(self.engine.number_of[source], target)
-                else:
-                    channel = channel_of[name]
-                body, stamp = self.body_of(event), self.stamps.get(number)
-                send, copied = (sends[self._way(event)], event) if event.kind == COPIED else (event, None)
-                own = Flight(number, channel, send, arrivals.get(number), body, stamp, losses.get(number), copied)
-                found.append(own)
-        return found
-
-    @staticmethod
-    def _way(event: Event) -> tuple[str | int | None, ...]:
-        """What a send and the rows of its copies have in common."""
-        return event.process, event.index, event.channel, event.snapshot_id if event.index is None else None
+        return self._messages.all
 
     @cached_property
     def replays(self) -> list[Flight]:
         """The messages that recoveries have put back into their channels, in the order of the rows that say so."""
-        found = []
-        for number, (_, *again) in self._ways.items():
-            for row, receive, lost in again:
-                found.append(self.flights[number]._replace(receive=receive, lost=lost, put_back=row))
-        return sorted(found, key=lambda flight: flight.put_back.row if flight.put_back else 0)
-
-    @cached_property
-    def _ways(self) -> dict[int, list[list[Event | None]]]:
-        """By message id, the ways of those that recoveries have put back: the row `put_back`, the receipt, the loss.
-
-        The first way is that of the message as it was sent. What is lost or fenced off is on the oldest way; what is
-        received on the newest, for what is put back is there at once.
-        """
-        if not self.engine.has_lives:
-            return {}
-        found: dict[int, list[list[Event | None]]] = {
-            row.message_id: [[None, None, None]]
-            for row in self.table
-            if row.kind == PUT_BACK and row.message_id is not None
-        }
-        for row, event in zip(self.table, self.events, strict=True):
-            ways = found.get(-1 if row.message_id is None else row.message_id, [])
-            on_their_way = [way for way in ways if not way[1] and not way[2]]
-            if row.kind == PUT_BACK:
-                ways.append([event, None, None])
-            elif on_their_way and row.kind in RECEIVED:
-                on_their_way[-1][1] = event
-            elif on_their_way and row.kind in (LOST, FENCED):
-                on_their_way[0][2] = event
-        return found
-
-    @cached_property
-    def _ends(self) -> tuple[dict[int, Event], dict[int, Event]]:
-        """By message id, the rows that say that a message is received, and that it is lost or fenced off.
-
-        Of what a recovery puts back they are those of the message as it was sent.
-        """
-        received: dict[int, Event] = {}
-        lost: dict[int, Event] = {}
-        for row, event in zip(self.table, self.events, strict=True):
-            if row.kind in RECEIVED:
-                received[row.message_id or 0] = event
-            elif row.kind in (LOST, FENCED):
-                lost[row.message_id or 0] = event
-        for number, ((_, receive, loss), *_) in self._ways.items():
-            for rows, own in ((received, receive), (lost, loss)):
-                rows.pop(number, None)
-                if own is not None:
-                    rows[number] = own
-        return received, lost
+        return self._messages.replays
 
     @cached_property
     def losses(self) -> dict[int, Event]:
         """The rows that say that a message is lost or fenced off, by message id."""
-        return self._ends[1]
+        return self._messages.losses
 
     def body_of(self, event: Event) -> Any:
         """The body of an event as a value, not as JSON."""
-        return self.log.rows[event.row * ROW_WIDTH + BODY]
+        return body_of(self.log, event)
 
     @cached_property
     def history(self) -> History:

@@ -9,7 +9,8 @@ from sim.core.deadline import in_time
 from sim.core.delays import HOLD
 from sim.core.model import COPIED, RESENT, SENT, SLOW, Channel, Message
 from sim.core.scheduler import sent_again
-from sim.run.execution import Execution, Flight, once
+from sim.run.execution import Execution, once
+from sim.run.flights import Flight
 
 
 class Try(NamedTuple):

@@ -18,7 +18,7 @@ from sim.core.deadline import check
 from sim.core.errors import InputError, brief, nearest
 from sim.core.notation import captions
 from sim.run.cut_states import CutStates
-from sim.run.execution import Flight
+from sim.run.flights import Flight
 from sim.theory.expressions import MOST_LETTERS, Expression, Language, Path
 from sim.theory.positions import Cut
 

@@ -6,7 +6,8 @@ from collections import Counter
 
 from sim.core.errors import InputError, nearest
 from sim.core.model import APP, CONTROL, COPIED, MARKER, MessageReference
-from sim.run.execution import Execution, Flight, once
+from sim.run.execution import Execution, once
+from sim.run.flights import Flight
 
 
 @once

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from sim.core.log import KIND
 from sim.core.model import APPLICATION_KINDS, CRASH, MARKER_RECEIVE, MARKER_SEND, RECORD, RECOVERY, RESTORE, Event
-from sim.run.execution import Execution, Flight, once
+from sim.run.execution import Execution, once
+from sim.run.flights import Flight
 from sim.theory.surviving import is_gone
 
 _TAKEN_BACK = APPLICATION_KINDS | {RECORD, MARKER_SEND, MARKER_RECEIVE}

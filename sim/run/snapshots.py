@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 from sim.core.deadline import in_time
 from sim.core.model import (
     APPLICATION_KINDS,
-    CHANNEL_CLOSED,
-    COLLECTED,
     CONTROL_SEND,
     CRASH,
     DECISION,
@@ -26,43 +24,17 @@ from sim.core.model import (
     NOTED,
     RECEIVED,
     RECORD,
-    RECORDED,
     RESTORE,
-    SNAPSHOT_ABORTED,
-    SNAPSHOT_COMPLETE,
-    STATE_CHANGED,
     TIMER,
     Event,
 )
 from sim.document.scenario import STATUSES
 from sim.run.execution import Execution, once
+from sim.run.recorded_parts import Parts, RecordedMessage, RecordedState
 from sim.theory.surviving import GONE, is_gone
 
 COMPLETE, RECORDING, ABORTED, EXPIRED, FAILED = STATUSES
 GIVEN_UP = frozenset({ABORTED, EXPIRED, FAILED})
-
-
-class RecordedState(NamedTuple):
-    """The recorded state of a process, the number of its events `inside`, and the `step` of the recording.
-
-    `recorded` is the state as it was recorded. It is `state` as well, unless that was no copy: then `changes` holds
-    what it became afterwards, each time with the step, and `state` is the last of these.
-    """
-
-    state: Any
-    inside: int
-    step: int
-    recorded: Any
-    changes: tuple[tuple[int, Any], ...] = ()
-
-
-class RecordedMessage(NamedTuple):
-    """A message in the recorded state of the channel named `channel`, and the step of its recording."""
-
-    id: int
-    channel: str
-    body: Any
-    step: int
 
 
 @dataclass(frozen=True)
@@ -248,11 +220,11 @@ class _EventTable(NamedTuple):
         begun, decision = self._coordinated(rows)
         decided = None if decision is None else self.body_of(decision)
         members = tuple(begun["among"]) if begun else self._members(rows)
-        own = _Parts(members, self.body_of, is_given_up=decided is not None and decided["outcome"] != COMPLETE)
+        own = Parts(members, self.body_of, is_given_up=decided is not None and decided["outcome"] != COMPLETE)
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
             if row.process in members or row.process not in self.processes:  # who joins later takes no part
                 own.take(row)
-        status, completed, aborted = own.status, own.completed, own.aborted
+        status, completed, aborted = _status_of(own), own.completed, own.aborted
         if decision is not None and decided is not None:
             status = decided["outcome"]
             completed, aborted = (decision.step, None) if status == COMPLETE else (None, decision.step)
@@ -315,94 +287,6 @@ class _EventTable(NamedTuple):
         return tuple(service or [process for process in self.processes if process in began])
 
 
-class _Parts:
-    """What the members have recorded for a snapshot, row by row.
-
-    Who aborts, records again, or goes back behind its part before all is complete discards what it had recorded; so
-    does who leaves, or crashes with a part that is not done. `torn` is the first of these two.
-    """
-
-    def __init__(self, members: Collection[str], body_of: Callable[[Event], Any], *, is_given_up: bool) -> None:
-        self._members, self._body_of, self._is_given_up = members, body_of, is_given_up
-        self.local: dict[str, RecordedState] = {}
-        self.kept: dict[str, list[RecordedMessage]] = {}
-        self.closed: dict[str, int] = {}
-        self.done: dict[str, int] = {}
-        self.starts: list[tuple[str, int]] = []
-        self.torn = ""
-        self.forgetful: dict[str, None] = {}
-        self.aborted: int | None = None
-        self.collected: int | None = None
-        self.end: int | None = None
-        self._behind: set[str] = set()  # who has gone back behind its part after all was complete
-
-    def take(self, row: Event) -> None:
-        """A row of the snapshot, or one that may end a part of it."""
-        process, channel = row.process, row.channel or ""
-        if row.kind in (CRASH, LEAVE, RESTORE):
-            self._end_part(row)
-        elif row.kind == RECORD:
-            self._discard(process)
-            self._behind.discard(process)
-            state = self._body_of(row)
-            self.local[process] = RecordedState(state, row.index or 0, row.step, state)
-            self.starts.append((process, row.step))
-        elif row.kind == SNAPSHOT_ABORTED:
-            self._discard(process)
-            self.aborted = row.step if self.aborted is None else self.aborted
-        elif row.kind == STATE_CHANGED:
-            state, own = self._body_of(row), self.local[process]
-            self.local[process] = own._replace(state=state, changes=(*own.changes, (row.step, state)))
-        elif row.kind == RECORDED:
-            message = RecordedMessage(row.message_id or 0, channel, self._body_of(row), row.step)
-            self.kept.setdefault(channel, []).append(message)
-        elif row.kind == CHANNEL_CLOSED:
-            self.closed[channel] = row.step
-        elif row.kind == SNAPSHOT_COMPLETE:
-            self.done[process] = row.step
-            if self._is_complete and not (self._is_given_up or self._behind):
-                self.end = row.row + 1
-        elif row.kind == COLLECTED:
-            self.collected = row.step
-
-    def _end_part(self, row: Event) -> None:
-        """A process crashes, leaves or goes back."""
-        process = row.process
-        has_part = process in self.local
-        if row.kind == RESTORE:
-            if has_part and self.local[process].inside > (row.index or 0):
-                if self.end is None:
-                    self._discard(process)
-                else:
-                    self._behind.add(process)
-            return
-        if row.kind == CRASH and has_part:
-            self.forgetful[process] = None
-        if row.kind == LEAVE and self.starts and self.end is None:
-            self.torn = self.torn or process
-        if process not in self.done:
-            self._discard(process)
-            if row.kind == CRASH and has_part:
-                self.torn = self.torn or process
-
-    def _discard(self, process: str) -> None:
-        """Removes everything that a process has recorded."""
-        for channel in [name for name in {*self.kept, *self.closed} if name.partition("->")[2] == process]:
-            self.kept.pop(channel, None)
-            self.closed.pop(channel, None)
-        self.done.pop(process, None)
-        self.local.pop(process, None)
-
-    @property
-    def _is_complete(self) -> bool:
-        return not self.torn and self.aborted is None and all(name in self.done for name in self._members)
-
-    @property
-    def completed(self) -> int | None:
-        """The step in which the last part was done, if all are."""
-        return max(self.done.values()) if self._is_complete else None
-
-    @property
-    def status(self) -> str:
-        """What the parts come to, if nobody has decided."""
-        return ABORTED if self.aborted is not None else COMPLETE if self._is_complete else RECORDING
+def _status_of(parts: Parts) -> str:
+    """The status that the parts of a snapshot amount to without a coordinator."""
+    return ABORTED if parts.aborted is not None else COMPLETE if parts.is_complete else RECORDING

@@ -28,7 +28,7 @@ from diagrams.scene.elements import ACROSS, Arrow, Dot, Interval
 from diagrams.scene.messages import arrow_of
 from diagrams.scene.positions import kept_apart, positions_of_steps
 from sim.core.model import APP, APPLICATION_KINDS
-from sim.run.execution import Flight
+from sim.run.flights import Flight
 from sim.run.snapshots import start_steps
 
 MOST_ARRIVALS = 40  # of a snapshot, with their channel beside them

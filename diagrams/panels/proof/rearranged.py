@@ -16,7 +16,7 @@ from diagrams.scene.composition import Scene, compose
 from diagrams.scene.elements import Arrow, Dot
 from diagrams.scene.messages import arrow_of
 from sim.core.model import APP, COPIED, Event
-from sim.run.execution import Flight
+from sim.run.flights import Flight
 from sim.run.rollbacks import as_survives
 from sim.theory.interchange import ColouredAction
 from sim.theory.positions import ACTS

@@ -7,7 +7,7 @@ from typing import Any
 from diagrams.scene.composition import Scene
 from sim.core.deadline import in_time
 from sim.core.model import APP, APPLICATION_KINDS
-from sim.explain.reasons import why_channel, why_state
+from sim.explain.recorded_reasons import why_channel, why_state
 from sim.run.as_of import as_of
 from sim.run.rollbacks import is_inside
 from sim.run.snapshots import Snapshot, start_steps

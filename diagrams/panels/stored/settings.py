@@ -12,7 +12,7 @@ from sim.services.settings import STORAGE
 
 
 def storage(scenario: Scenario) -> dict[str, Any]:
-    """The settings of the storage, ready for JSON; null is any number, and `refused` the reason why none is possible."""
+    """The settings of the storage, ready for JSON. null is any number; `refused` says why none is possible."""
     given = scenario.storage or {}
     settings = [
         {

@@ -28,8 +28,9 @@ from sim.core.model import APPLICATION_KINDS, COPIED, CRASH, LEAVE, Channel, Mes
 from sim.document import library
 from sim.edit.edits import apply_edit
 from sim.run.cut_states import states_at_cuts
-from sim.run.execution import Execution, Flight, run
+from sim.run.execution import Execution, run
 from sim.run.fifo import due
+from sim.run.flights import Flight
 from sim.run.references import references
 from sim.theory.causality import History
 from sim.theory.cut_names import CutNames

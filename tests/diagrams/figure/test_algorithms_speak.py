@@ -23,7 +23,8 @@ from sim.core.workload import WORKLOADS, Workload
 from sim.document import library
 from sim.document.scenario import ScriptLine
 from sim.explain.narration import narrate
-from sim.explain.reasons import explain, why_channel, why_state
+from sim.explain.reasons import explain
+from sim.explain.recorded_reasons import why_channel, why_state
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from tests.bundled import small

@@ -24,7 +24,8 @@ from sim.document.scenario import Scenario, SchedulerChoice
 from sim.document.writing import dumps
 from sim.edit.edits import apply_edit
 from sim.explain.narration import APPLICATION_EVENT, narrate
-from sim.explain.reasons import explain, why_channel, why_state
+from sim.explain.reasons import explain
+from sim.explain.recorded_reasons import why_channel, why_state
 from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of

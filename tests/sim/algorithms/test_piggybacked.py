@@ -39,7 +39,8 @@ from sim.document.scenario import Scenario
 from sim.document.writing import dumps
 from sim.edit.edits import apply_edit
 from sim.explain.narration import narrate
-from sim.explain.reasons import explain, why_channel, why_state
+from sim.explain.reasons import explain
+from sim.explain.recorded_reasons import why_channel, why_state
 from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run
 from sim.run.price import price_of

@@ -27,7 +27,8 @@ from sim.document.scenario import Scenario, SchedulerChoice
 from sim.document.validate import validate
 from sim.document.writing import dumps
 from sim.explain.narration import narrate
-from sim.explain.reasons import explain, why_channel
+from sim.explain.reasons import explain
+from sim.explain.recorded_reasons import why_channel
 from sim.explore.report import changed, complete_graph, exploration
 from sim.run.execution import Execution, run
 from sim.run.fifo import waits_behind

@@ -9,7 +9,8 @@ from sim.document import library
 from sim.edit.counterexample import harm, smallest_counterexample
 from sim.edit.edits import apply_edit
 from sim.explain.narration import narrate, sentences
-from sim.explain.reasons import explain, reasons, why_channel, why_state
+from sim.explain.reasons import explain, reasons
+from sim.explain.recorded_reasons import why_channel, why_state
 from sim.explain.rule_book import rule_book
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of

@@ -20,8 +20,10 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
 from sim.explain import reasons
-from sim.explain.reasons import Reason, as_told, explain, why_channel, why_state
-from sim.run.execution import Execution, Flight, run
+from sim.explain.reasons import Reason, as_told, explain
+from sim.explain.recorded_reasons import why_channel, why_state
+from sim.run.execution import Execution, run
+from sim.run.flights import Flight
 from sim.run.rollbacks import rollbacks_of
 from sim.run.snapshots import GIVEN_UP, Snapshot, snapshots_of
 from sim.theory.causality import History
