@@ -11,7 +11,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.ensembles.chunks import Plan, chunk_size, measured
-from pipeline.ensembles.grid import NONE
+from pipeline.ensembles.options import NONE
 from pipeline.ensembles.run import run_on_workers
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
