@@ -37,7 +37,7 @@ def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVE
 
 
 def _records(path: Path, stop: threading.Event) -> Iterator[Record]:
-    """A record for each stretch of rows with the same run_id, in each batch of rows."""
+    """A record for each segment of rows with the same run_id, in each batch of rows."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such file; name an event table")
     try:
@@ -52,7 +52,7 @@ def _records(path: Path, stop: threading.Event) -> Iterator[Record]:
         row = 0
         for batch in file.iter_batches(_BATCH, columns=["run_id"]):
             check_stop(path, stop)
-            for run, length in _stretches(batch.column(0)):
+            for run, length in _segments(batch.column(0)):
                 if isinstance(run, str) and len(run) > MOST_RUN_ID:
                     raise InputError(f"{path}: row {row + 1}: run_id is {brief(run)}; it has to be a whole number")
                 yield Record(run, row, row + length, row + 1)
@@ -116,7 +116,7 @@ def _rows_of_groups(file: parquet.ParquetFile) -> list[int]:
     return [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
 
 
-def _stretches(column: pyarrow.Array) -> Iterator[tuple[Any, int]]:
+def _segments(column: pyarrow.Array) -> Iterator[tuple[Any, int]]:
     """Each value that differs from the one before it, and how often it stands there in a row."""
     keys = column.indices if types.is_dictionary(column.type) else column
     encoded = compute.run_end_encode(keys)
