@@ -21,7 +21,10 @@ _HALF = 2**31  # added to an index: none is negative then, and each fits into th
 
 
 class Lookup:
-    """A map from keys to numbers, with `instead` for other keys. Of several numbers for a key one extreme counts."""
+    """A map from keys to numbers, with `instead` for other keys.
+
+    Of several numbers for a key the least counts, or with `greatest` the greatest.
+    """
 
     def __init__(self, keys: Numbers, values: Numbers, instead: int = NEVER, *, greatest: bool = False) -> None:
         order = numpy.lexsort((-values if greatest else values, keys))

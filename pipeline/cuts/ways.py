@@ -181,7 +181,7 @@ class Ways:
         yield Evidence(own._replace(source=own.target), orders=False)
 
     def _out(self, keys: Numbers, is_gone: Bools) -> tuple[Numbers, Numbers]:
-        """The positions of the first and last receive of messages; or of their loss, unless it is gone with the send."""
+        """The positions of the first and last receive of messages, or of their loss if the send survives."""
         lost = numpy.where(is_gone, NEVER, self._lost(keys))
         first, last = self._first(keys), self._last(keys)
         return numpy.where(first == NEVER, lost, first), numpy.where(last == NEVER, lost, last)

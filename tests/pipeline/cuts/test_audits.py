@@ -188,7 +188,7 @@ NO_CUTS: list[tuple[list[Line], str]] = [
     ([(0, "c", "A", -1)], "run 0, cut c, process A has a negative index"),
     ([(0, "c", "A", 1), (0, "c", "A", 2)], "run 0, cut c, process A is there twice"),
     ([(0, "c", None, 1)], "1 lines of the cuts lack a run_id, cut_id, process or index"),  # type: ignore[list-item]
-    ([(7, "c", "A", 1)], "the cuts name run 7, of which there are no events"),
+    ([(7, "c", "A", 1)], "the cuts name run 7, which has no events"),
     ([(0, "c", "AA", 1), (0, "c", "A", 1)], "the cuts name a process 'AA' that has no events; did you mean 'A'"),
 ]
 
