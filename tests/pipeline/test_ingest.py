@@ -97,9 +97,7 @@ def test_with_quarantine_it_is_set_aside_and_the_others_go_in(workers_here: Any,
     rows = ingest(workers_here, store, [log], "shiviz", {"delimiter": DELIMITER}, quarantine=True)
     assert [row["events"] for row in rows] == [2, None, 2, None]
     assert "goes back from 2 to 1" in rows[1]["problem"] and rows[0]["problem"] is None
-    assert (
-        "bad.log:19: all 1 events are of 'a' alone, so no process sends to another" in rows[3]["problem"]
-    )
+    assert "bad.log:19: all 1 events are of 'a' alone, so no process sends to another" in rows[3]["problem"]
     assert set(store.read(workers_here, "events").toArrow()["run_id"].to_pylist()) == {0, 2}
     with pytest.raises(InputError, match="goes back from 2 to 1"):
         ingest(workers_here, create(tmp_path / "none"), [write(log, "x\n" + BACKWARDS)], "shiviz", quarantine=True)
