@@ -1,7 +1,7 @@
-"""python -m pipeline: run ensembles of executions, read logs that others wrote, audit both.
+"""python -m pipeline: run ensembles of executions, read logs of other programs, audit both.
 
-Exit status: 0 done; 2 bad input, with one line on stderr; 130 stopped by Ctrl-C (SIGINT), 143 by SIGTERM: what was
-finished is kept. A second signal ends the command at once.
+Exit status: 0 done; 2 bad input, with one line on stderr; 130 stopped by Ctrl-C (SIGINT), 143 by SIGTERM. Finished
+work is kept then. A second signal ends the command at once.
 """
 
 from __future__ import annotations

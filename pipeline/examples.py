@@ -1,4 +1,4 @@
-"""Makes the finished examples that come with the app: `make examples`, when version or format have risen."""
+"""Makes the finished examples that come with the app: run `make examples` after a change of version or format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.store.schema import TABLES
 from pipeline.store.tables import GENERATIONS
 
 FORM = "shiviz"
-# What a click on Run asks for, but without events: a run that is opened is carried out again.
+# The parameters that a click on Run takes, but without events: opening a run carries it out again.
 GRID = {
     "workload": "bank", "algorithm": "chandy_lamport", "fifo": "yes", "processes": "3..9:2", "topology": "line",
     "delay": "uniform:1:9", "marker_delay": "exponential:2..10:2", "at": "15", "runs": "50", "seed": "0",

@@ -1,9 +1,9 @@
 """Ingest: reads foreign logs into the event table of a data folder.
 
-A format (pipeline/formats) finds the executions in the files. Workers read one execution at a time and write parts into
-a hidden folder, which becomes the event table when all executions are read. If anything fails before that, the data
-folder is removed: it never holds half a log. An execution with contradictions ends the ingest, or, with `quarantine`,
-is set aside.
+A format (pipeline/formats) finds the executions in the files. Workers read one execution at a time and write parts
+under hidden names, which become the event table when all executions are read. If anything fails before that, the data
+folder is removed: it never holds half a log. An execution with contradictions ends the ingest; with `quarantine` it is
+set aside instead.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ MOST_SIZE = 8_000_000  # bytes of text in a task of several executions
 MOST_PIECES = 250  # executions in a task
 MOST_TASKS = 4_096
 MOST_ROWS = 1_000_000  # rows that a worker holds before it writes them
-PATIENCE_S = 1.0  # that workers of a Spark that has ended may still write into the folder
+PATIENCE_S = 1.0  # the time for which workers of a Spark that has ended may still write into the folder
 
 Row = dict[str, Any]
-# failure: why the worker cannot write (null: it can); part: of events, which it has written after this execution (null:
-# none); rows: of that part.
+# failure: why the worker cannot write (null: it can); part: the part of events that it has written after this execution
+# (null: none); rows: their number in that part.
 _RESULT_TYPES = {**TRACE_TYPES, "failure": "string", "part": "string", "rows": "int64"}
 
 
@@ -124,7 +124,7 @@ def carry_out(
 
 @contextmanager
 def _for_workers(spark: SparkSession, store: Store, todo: Plan) -> Iterator[Plan]:
-    """The plan with logs that workers see: those on this machine, or copies of them."""
+    """The plan with logs that workers can read: those on this machine, or copies of them."""
     if spark_session.is_own(spark):
         yield todo
         return
@@ -138,13 +138,13 @@ def _all_or_nothing(store: Store) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(InputError):  # it cannot be: History says so, and deletes it
+        with suppress(InputError):  # the folder stays: the page History says so, and can delete it
             _delete(store)
         raise
 
 
 def _delete(store: Store) -> None:
-    """Removes the data folder, if need be when no worker writes into it any more. Raises InputError if it stays."""
+    """Removes the data folder, if need be once no worker writes into it any more. Raises InputError if it stays."""
     ends = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -158,13 +158,13 @@ def _delete(store: Store) -> None:
 def _read_on_workers(
     spark: SparkSession, store: Store, new: Replacement, todo: Plan, stop: threading.Event
 ) -> Iterator[Row]:
-    """The rows of traces, each as soon as its execution is read; parts of events are kept in `new`.
+    """Yield the rows of traces, each as soon as its execution is read; parts of events are kept in `new`.
 
     Raises InputError for the first execution that is refused.
     """
     tasks = todo.tasks()
     work = partial(_run_task, store, new, todo, tasks)
-    kept = "; nothing of it is kept, so bring the log again"
+    kept = "; nothing is kept, so bring the log again"
     try:
         with in_one_sentence(spark, f"{store.address}: ", kept), interrupted_by(stop, spark):
             for result in kind_of(spark).results(work, len(tasks), spark_schema(_RESULT_TYPES)):
@@ -225,9 +225,9 @@ def _write(store: Store, new: Replacement, name: str, held: Sequence[pyarrow.Tab
     if not held:
         return {}
     if store.manifest is None:
-        raise InputError(f"{store.address}: is not there any more, or workers do not see it; bring the log again")
+        raise InputError(f"{store.address}: was removed, or workers do not see it; bring the log again")
     written = new.write_part("events", name, pyarrow.concat_tables(held))
-    if store.manifest is None:  # since a moment ago: a storage would keep the part for ever
+    if store.manifest is None:  # removed a moment ago: a storage would keep the part for ever
         new.take_back(written)
         return {}
     return {"part": written.name, "rows": written.rows}
@@ -256,8 +256,8 @@ def _read_execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.
 
 def _check_processes(piece: Piece, found: Reading) -> None:
     if len(found.processes) < 2:
-        whose = f"are of {found.processes[0]!r} alone" if found.processes else "are of nobody"
+        whose = f"are of {found.processes[0]!r} alone" if found.processes else "are of no process"
         raise InputError(
-            f"{piece.source}:{piece.first_line}: all {found.count} events {whose}, so there is nothing between "
-            "processes to see; bring the logs of the others as well"
+            f"{piece.source}:{piece.first_line}: all {found.count} events {whose}, so no process sends to "
+            "another; bring the logs of the other processes as well"
         )

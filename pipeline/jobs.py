@@ -1,9 +1,10 @@
 """The jobs as functions, for notebooks and for the command line: ensemble, ingest, audit, summarize, tradeoffs,
 explore.
 
-`session` is a SparkSession of the caller's own, classic or Connect: the job runs in a session beside it, which has its
-settings, and leaves it as it was. None: the Spark of this process (SPARK_REMOTE, or a local server). What can be
-checked without Spark is checked first. All raise InputError, in one sentence, for bad input and where Spark fails.
+`session` is a SparkSession of the caller's own, classic or Connect. The job runs in a second session with the same
+settings, and leaves the caller's as it was. None stands for the Spark of this process (SPARK_REMOTE, or a local
+server). Input is checked before Spark starts, as far as possible. All functions raise InputError, in one sentence, for
+bad input and if Spark fails.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from pipeline.cuts.random_cuts import AtRandom
 from pipeline.cuts.snapshot_cuts import OfSnapshots
 from pipeline.cuts.tasks import tasks_of
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import OPTIONS, Grid
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.options import OPTIONS
 from pipeline.ensembles.run import complete_ensemble, grid_of, is_done
 from pipeline.exploring.spread import explored
 from pipeline.ingest import Row, carry_out, plan
@@ -70,8 +72,8 @@ def ensemble(
 ) -> Store:
     """Runs a grid of parameters into the data folder `out`, a new one, or completes what is there (`resume`).
 
-    given: the options of `python -m pipeline ensemble`, written as there: processes="4,8,16", runs=100. parameters: of
-    the workload, such as {"transfers": "10,20"}. `progress` counts runs.
+    given: the options of `python -m pipeline ensemble`, written as there: processes="4,8,16", runs=100. parameters:
+    those of the workload, such as {"transfers": "10,20"}. `progress` counts runs.
     """
     for option in given:
         if option not in OPTIONS:
@@ -99,11 +101,11 @@ def ensemble(
 
 @contextmanager
 def _taken_back(store: Store) -> Iterator[None]:
-    """Deletes a folder of which nothing came, since there is no Spark, or none that reaches it."""
+    """Deletes a folder that stays empty because there is no Spark, or none that reaches the folder."""
     try:
         yield
     except BaseException:
-        with suppress(InputError):  # the first one says what is wrong
+        with suppress(InputError):  # the first exception says what is wrong
             store.delete()
         raise
 
@@ -120,8 +122,8 @@ def ingest(
 ) -> list[Row]:
     """Reads logs into the data folder `out`, a new one. Returns the rows of its table traces.
 
-    form, options: what `python -m pipeline formats` lists. `quarantine` sets executions aside that cannot be believed.
-    `progress` counts executions.
+    form, options: a format and its options, as `python -m pipeline formats` lists them. `quarantine` sets executions
+    with contradictions aside. `progress` counts executions.
     """
     paths = [Path(log) for log in logs]
     todo = plan(paths, form, options, quarantine=quarantine)
@@ -135,12 +137,12 @@ def ingest(
         with borrowed(session) as spark:
             return ask(lambda spark: carry_out(spark, _one(made, out, about), todo, progress), spark)
     finally:
-        for store in made:  # which no Spark has taken
+        for store in made:  # no Spark has written them
             store.delete()
 
 
 def _one(made: list[Store], out: Path | str, about: Mapping[str, object]) -> Store:
-    """The folder that was made; another one after that was deleted, since Spark was lost."""
+    """The folder that was made, or a new one if that was deleted because Spark was lost."""
     return made.pop() if made else Store.create(out, TRACE, about)
 
 
@@ -160,7 +162,7 @@ def audit(
     """
     store = Store.open(folder)
     if (cuts is not None) + snapshots + (random is not None) != 1:
-        raise InputError("say which cuts: those of a file, of the snapshots, or random ones; one of the three")
+        raise InputError("an audit needs one kind of cuts: give a file, the snapshots, or a number of random ones")
     if random is not None and not 1 <= random <= MOST_RANDOM:
         raise InputError(f"--random {random}: ask for 1 to {MOST_RANDOM} cuts of each run")
 
@@ -205,9 +207,9 @@ def explore(
     """Tries every order of the actions of a scenario, given by its name or path: `python -m sim explore`, on workers.
 
     may: the faults that may happen at any moment, such as MayHappen(crashes=1, losses=1).
-    scratch: a folder or a storage address that all workers reach (None: one for temporary files); what is written there
-    goes in the end.
-    `progress` counts states. Ctrl-C ends it early: then the exploration says so.
+    scratch: a folder or a storage address that all workers reach (None: the folder for temporary files); its content
+    is removed in the end.
+    `progress` counts states. Ctrl-C ends the search early; then the exploration says so.
     """
     system = library.find(scenario) if isinstance(scenario, str) else scenario
     if not 1 <= parts <= MOST_PARTS:
@@ -227,11 +229,11 @@ def tradeoffs(
     session: SparkSession | None = None,
     **given: object,
 ) -> Table:
-    """Measures what all algorithms cost on the same systems: the table of trade-offs.
+    """Measures the costs of all algorithms on identical systems: the table of trade-offs.
 
-    given: the options of `python -m pipeline tradeoffs`, written as there: processes="4,8", runs=100. The runs are made
-    in this process, or on Spark's workers (`on_spark`), with a scratch folder as `explore` has it. `progress` counts
-    runs.
+    given: the options of `python -m pipeline tradeoffs`, written as there: processes="4,8", runs=100. The runs are
+    carried out in this process, or on Spark's workers (`on_spark`), with a scratch folder like that of `explore`.
+    `progress` counts runs.
     """
     asked = Asked.read({option: str(value) for option, value in given.items()})
     if not on_spark:
@@ -249,9 +251,9 @@ def tradeoffs(
 
 @contextmanager
 def _scratch(where: Path | str | None) -> Iterator[Place]:
-    """A new folder in `where` (None: among temporary files), which goes with all that is in it. Raises InputError."""
+    """A new folder in `where` (None: among temporary files), removed with its content in the end. Raises InputError."""
     if where is not None and not place_of(where).is_there() and isinstance(place_of(where), LocalFolder):
-        raise InputError(f"--scratch {where}: is no folder; name one that is there, or a storage address")
+        raise InputError(f"--scratch {where}: is no folder; name an existing one, or a storage address")
     parent = tempfile.gettempdir() if where is None else where
     place = place_of(f"{parent}/explore-{secrets.token_hex(4)}")
     with writing(place.address), place.made():

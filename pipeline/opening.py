@@ -13,7 +13,7 @@ from sim.exchange.reconstruct import reconstruct
 
 
 def scenario_of_run(store: Store, run_id: int) -> Scenario:
-    """Run `run_id` of an ensemble, without Spark. Raises InputError if there is none, or another version made it."""
+    """The scenario of run `run_id` of an ensemble. Raises InputError if there is none, or another version made it."""
     found = store.rows("runs").to_table(filter=field("run_id") == run_id).to_pylist()
     if not found:
         raise InputError(
@@ -23,9 +23,9 @@ def scenario_of_run(store: Store, run_id: int) -> Scenario:
 
 
 def scenario_of_window(store: Store, run_id: int, first_row: int, rows: int) -> Scenario:
-    """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on: of what is left of them.
+    """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on.
 
-    Raises InputError.
+    Only the events that survive recoveries are in it. Raises InputError.
     """
     events = one_execution.window(store, run_id, first_row, rows)
     if not events:

@@ -26,7 +26,8 @@ from pipeline.compiled.runs import compiled
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.chunks import Plan, carry_out, plan_of
 from pipeline.ensembles.compacting import compact
-from pipeline.ensembles.grid import ALL, NONE, Grid
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.options import ALL, NONE
 from pipeline.ensembles.run import run_ensemble, run_on_workers
 from pipeline.ensembles.summaries import summarize
 from pipeline.spark import local_server

@@ -16,7 +16,8 @@ from pathlib import Path
 from diagrams.charts import figures as charts
 from diagrams.charts.files import SVG, Chart, chart_file, view_of
 from diagrams.charts.measures import DIMENSIONS, MEASURES, Row
-from pipeline.ensembles.grid import NONE, Grid
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.options import NONE
 from pipeline.ensembles.queries import Overview, kept_overview
 from pipeline.ensembles.run import run_ensemble
 from pipeline.spark import session as spark_session

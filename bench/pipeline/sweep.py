@@ -29,8 +29,9 @@ import pyarrow.compute as pc
 from bench.pipeline import faulty
 from pipeline.compiled.runs import Compiled, compiled
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import NONE, Grid
+from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.measure import FAULT_KINDS
+from pipeline.ensembles.options import NONE
 from pipeline.ensembles.run import run_ensemble
 from pipeline.spark import local_server
 from pipeline.spark import session as spark_session

@@ -15,7 +15,7 @@ from sim.document.command_line import Parser
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # the class takes no parameter at run time
 
-OUT = "the data folder to write: a path, or an address such as s3://bucket/bank"  # what --out is
+OUT = "the data folder to write: a path, or an address such as s3://bucket/bank"  # the help text of --out
 
 
 def add_all(commands: Commands) -> None:

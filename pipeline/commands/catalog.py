@@ -17,37 +17,41 @@ from sim.core.errors import InputError
 from sim.document.command_line import Parser
 from sim.document.writing import dumps
 
-ROWS = 300  # of a foreign log, by default in one diagram
+ROWS = 300  # rows of a foreign log in one diagram, by default
 
 
 def add(commands: Commands) -> None:
     """Adds the command."""
     command = commands.add_parser(
         "catalog",
-        help="what has been run: list, show, open, compare, delete",
-        description=f"The data folders of the data root: ${ROOT_VARIABLE}, or the folder given.",
+        help="list, show, open, compare or delete data folders",
+        description=f"Manage the data folders in the data root: the folder ${ROOT_VARIABLE}, or the one of --root.",
     )
     _add_root(command, None)
     command.set_defaults(act=_list, json=False)
     verbs: argparse._SubParsersAction[Parser] = command.add_subparsers(metavar="VERB")
-    verb = verbs.add_parser("list", help="all of them, the newest first")
+    verb = verbs.add_parser("list", help="list all data folders, newest first")
     verb.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     verb.set_defaults(act=_list)
-    verb = verbs.add_parser("show", help="what one was asked for")
+    verb = verbs.add_parser("show", help="show the manifest of a data folder: its parameters, times and version")
     verb.add_argument("name", metavar="NAME")
     verb.set_defaults(act=_show)
-    verb = verbs.add_parser("open", help="one run of one, as a scenario that sim, diagrams and the app open")
+    verb = verbs.add_parser("open", help="write one run as a scenario, which sim, diagrams and the app open")
     verb.add_argument("name", metavar="NAME")
     verb.add_argument("--run", type=int, default=0, metavar="N", help="its run_id")
-    verb.add_argument("--from-row", type=int, default=0, metavar="ROW", help="of a log: the first row to show")
-    verb.add_argument("--rows", type=int, default=ROWS, metavar="K", help=f"of a log: how many ({ROWS})")
-    verb.add_argument("-o", dest="file", type=Path, metavar="FILE", help="instead of printing it")
+    verb.add_argument("--from-row", type=int, default=0, metavar="ROW", help="the first row to show of a log")
+    verb.add_argument(
+        "--rows", type=int, default=ROWS, metavar="K", help=f"how many rows to show of a log (default: {ROWS})"
+    )
+    verb.add_argument(
+        "-o", dest="file", type=Path, metavar="FILE", help="write the scenario to this file instead of printing it"
+    )
     verb.set_defaults(act=_open)
-    verb = verbs.add_parser("compare", help="what two were asked for differently, and what came of them")
+    verb = verbs.add_parser("compare", help="compare the parameters and results of two data folders")
     verb.add_argument("first", metavar="NAME")
     verb.add_argument("second", metavar="NAME")
     verb.set_defaults(act=_compare)
-    verb = verbs.add_parser("delete", help="remove one, with all that is in it")
+    verb = verbs.add_parser("delete", help="delete a data folder with its content")
     verb.add_argument("name", metavar="NAME")
     verb.set_defaults(act=_delete)
     for verb in verbs.choices.values():
@@ -68,7 +72,7 @@ def _list(arguments: argparse.Namespace) -> int:
     for entry in found:
         print(entry.problem or f"{entry.name:32} {_date(entry.created):26} {entry.status:9} {_what(entry)}")
     if not found:
-        print(f"nothing has been run in {root} yet: see python -m pipeline ensemble --help", file=sys.stderr)
+        print(f"{root} holds no data folder yet: see python -m pipeline ensemble --help", file=sys.stderr)
     return 0
 
 
@@ -108,7 +112,9 @@ def _open(arguments: argparse.Namespace) -> int:
     try:
         arguments.file.write_text(text, encoding="utf-8")
     except OSError as problem:
-        raise InputError(f"{arguments.file}: cannot be written ({problem.strerror}); name a file of yours") from None
+        raise InputError(
+            f"{arguments.file}: cannot be written ({problem.strerror}); name a file that you may write"
+        ) from None
     return 0
 
 

@@ -1,4 +1,4 @@
-"""ensemble: runs every combination of parameters many times, into a data folder."""
+"""ensemble: runs every combination of parameters many times, and writes the results into a data folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyarrow.dataset import field
 
 from pipeline import jobs
 from pipeline.commands import Commands
-from pipeline.ensembles.grid import DEFAULTS, OPTIONS
+from pipeline.ensembles.options import DEFAULTS, OPTIONS
 from pipeline.ensembles.run import grid_of
 from pipeline.spark.progress import bar
 from pipeline.store.data_root import folder_path
@@ -19,8 +19,8 @@ from pipeline.store.folder import Store
 from pipeline.store.schema import DISPUTED, NUMBA
 from sim.core.errors import InputError
 
-_ABOUT = """Run every combination of the parameters, many times each, and keep what each run and snapshot came to.
-Where several values make sense, give a list (4,8,16), a range (4..16:4), or both (2,4..16:4)."""
+_ABOUT = """Run every combination of the parameters, many times each, and keep a row of measures for each run and
+snapshot. Most options take several values: a list (4,8,16), a range (4..16:4), or both (2,4..16:4)."""
 
 
 def add(commands: Commands) -> None:
@@ -30,7 +30,11 @@ def add(commands: Commands) -> None:
         default = f" (default: {DEFAULTS[option]})" if option in DEFAULTS else ""
         command.add_argument(f"--{option.replace('_', '-')}", metavar="VALUES", help=words + default)
     command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUES", help="a parameter of the workload; may be repeated"
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUES",
+        help="a parameter of the workload, such as transfers=10,20; may be repeated",
     )
     command.add_argument(
         "--out",
@@ -39,7 +43,7 @@ def add(commands: Commands) -> None:
         help="the data folder to write: a path, or an address such as s3://bucket/bank",
     )
     command.add_argument(
-        "--resume", action="store_true", help="complete what is in DIR; its parameters need not be said again"
+        "--resume", action="store_true", help="complete the ensemble in DIR; its parameters need not be given again"
     )
     command.set_defaults(act=_ensemble)
 
@@ -87,8 +91,8 @@ def _print_result(store: Store) -> None:
     )
     if disputed:
         print(
-            f"Numba gave another result than Python in a test, so Python did {disputed} runs again, while {compiled} "
-            "others are as Numba made them: please report it"
+            f"In a test Numba gave another result than Python, so Python did {disputed} runs again; {compiled} others "
+            "are as Numba made them. Please report this."
         )
     first = failures[0]["run_id"] if failures else found["run_id"][0]
     print(f"in {store.address}{_how_to_open(store, first)}")

@@ -1,4 +1,4 @@
-"""explore: every run of a system, its states spread over Spark's workers; the figures of `python -m sim explore`."""
+"""explore: tries every run of a system on Spark's workers, and prints the figures of `python -m sim explore`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pipeline.jobs import MOST_STATES, PARTS
 from pipeline.spark.progress import bar
 from sim.explore.command import add_faults, add_options, asked, may_happen, tell
 
-_ABOUT = """Try every order of the actions, and find the shortest wrong run: the same as python -m sim explore, for
-systems whose states one machine's memory does not hold. The states are in parts; a worker needs memory for one part of
-the states of one depth, and all workers see the folder in which the parts are."""
+_ABOUT = """Try every order of the actions, and find the shortest wrong run. The result is that of python -m sim
+explore; use this command if the states do not fit into one machine's memory. The states are divided into parts. A
+worker needs memory for one part of the states of one depth, and all workers must see the folder of the parts."""
 
 
 def add(commands: Commands) -> None:
@@ -21,10 +21,12 @@ def add(commands: Commands) -> None:
     add_options(command, MOST_STATES)
     add_faults(command)
     command.add_argument(
-        "--parts", type=int, default=PARTS, metavar="P", help=f"how many parts the states are in ({PARTS})"
+        "--parts", type=int, default=PARTS, metavar="P", help=f"the number of parts (default: {PARTS})"
     )
     command.add_argument(
-        "--scratch", metavar="DIR", help="a folder or a storage address for all workers (default: for temporary files)"
+        "--scratch",
+        metavar="DIR",
+        help="a folder or a storage address that all workers reach (default: the folder for temporary files)",
     )
     command.set_defaults(act=_explore)
 

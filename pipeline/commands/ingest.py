@@ -19,27 +19,27 @@ from sim.core.errors import InputError
 from sim.document.command_line import Parser
 
 MOST_LISTED = 20  # executions that are printed one by one
-LOOK_S = 0.1  # between two looks whether the following of a log has ended
-GOODBYE_S = 30.0  # that it has to end in good order
+LOOK_S = 0.1  # between two checks whether following has ended
+GOODBYE_S = 30.0  # the time that following has to end in good order
 
-_ABOUT = """Read logs that others wrote into the event table of a data folder: DIR/events, and DIR/traces with what was
-understood of each execution. Clocks, indices and partners are checked; what cannot be believed is refused, with its
-file and line. With --follow it reads on while the logs grow, and keeps the audit of their snapshots current, in
-DIR/audits and DIR/channels, until Ctrl-C; the same command goes on from there."""
+_ABOUT = """Read logs of other programs into the event table of a data folder, DIR/events, with a row for each execution
+in DIR/traces. Clocks, indices and partners are checked; an error names the file and line of a contradiction. With
+--follow the command reads on while the logs grow, and keeps the audit of their snapshots current in DIR/audits and
+DIR/channels. Ctrl-C ends it; the same command goes on from there."""
 
-_FOLLOW = """read on while the logs grow. A LOG may be a folder, of which all files are read, and need not be there yet.
+_FOLLOW = """read on while the logs grow. A LOG may be a folder: then all of its files are read. It need not exist yet.
 A run may be spread over several files"""
 
 
 def add(commands: Commands) -> None:
     """Adds the command."""
     known = "; ".join(f"{name}: {formats.find(name).TITLE}" for name in formats.names())
-    command = commands.add_parser("ingest", help="read logs that others wrote", description=_ABOUT)
+    command = commands.add_parser("ingest", help="read logs of other programs", description=_ABOUT)
     command.add_argument("logs", nargs="+", type=Path, metavar="LOG")
     command.add_argument("--format", required=True, choices=formats.names(), help=known)
     _add_flags(command)
     command.add_argument(
-        "--quarantine", action="store_true", help="set executions aside that cannot be believed, and take the others"
+        "--quarantine", action="store_true", help="set executions with contradictions aside, and read the others"
     )
     command.add_argument("--follow", action="store_true", help=_FOLLOW)
     command.add_argument(
@@ -84,13 +84,15 @@ def _ingest(arguments: argparse.Namespace) -> int:
 
 
 def _follow(arguments: argparse.Namespace, options: dict[str, str]) -> int:
-    """Follows the logs until a signal ends it.
+    """Follows the logs until a signal ends it. Returns the exit status.
 
-    That is an exception in the main thread, which only waits: in the middle of a call of Spark's client it would leave
-    a lock behind, and the process would never end.
+    A signal is an exception in the main thread. So that thread only waits: in a call of Spark's client the exception
+    would leave a lock behind, and the process would never end.
     """
     if arguments.quarantine:
-        raise InputError("--quarantine: of a log that is followed nothing is set aside; leave it out")
+        raise InputError(
+            "--quarantine: cannot be combined with --follow, which sets nothing aside; leave one of them out"
+        )
     store = opened(arguments.out, arguments.logs, arguments.format, options)
     stop, printer = threading.Event(), _Printer(news(store))
     done = in_background(lambda: follow(store, stop, printer.hear))
@@ -107,12 +109,12 @@ def _follow(arguments: argparse.Namespace, options: dict[str, str]) -> int:
 
 
 class _Printer:
-    """Prints what is new: how many rows were taken in, and each verdict."""
+    """A printer of news: the number of rows read so far, and each verdict."""
 
     def __init__(self, known: News) -> None:
         self._known = known
         if known.rows:
-            print(f"goes on after {known.rows:,} rows", flush=True)
+            print(f"continues after {known.rows:,} rows", flush=True)
 
     def hear(self, found: News) -> None:
         """Prints what is new in `found`."""
@@ -133,7 +135,7 @@ class _Printer:
 def _in_words(told: Told) -> str:
     """A verdict in a line."""
     _, cut, consistent, witness, messages = told.verdict
-    why = f"message {witness} came to its receiver inside it, and is not sent there"
+    why = f"message {witness} is received inside the cut but sent outside"
     words = "consistent" if consistent else f"INCONSISTENT: {why}"
     return f"snapshot {cut} of run {told.verdict.run}: {words}; {messages} messages in channels"
 
@@ -151,7 +153,7 @@ def _print_execution(row: Row) -> None:
     notes = list(row["notes"])
     if not row["exact"]:
         notes.append(
-            "messages that left no trace are not in the table: a channel holds at least what a cut finds in it"
+            "messages that left no trace are not in the table: a channel may hold more messages than a cut shows"
         )
     if row["unknown_channels"]:
         notes.append(f"channel state unknown: {', '.join(row['unknown_channels'][:12])}")

@@ -1,4 +1,4 @@
-"""summarize: writes the quantiles of each cell of an ensemble, and its extremes."""
+"""summarize: writes the quantiles of each cell of an ensemble, and its extreme snapshots."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import argparse
 from pipeline import jobs
 from pipeline.commands import Commands
 
-_ABOUT = """Quantiles of every measure for each cell of the grid (DIR/summaries), the failing, longest, fullest and
-strangest snapshots (DIR/extremes), and a random sample (DIR/sample). A complete ensemble has all of them already."""
+_ABOUT = """Write the quantiles of every measure for each cell of the grid (DIR/summaries), the snapshots that fail,
+take longest, record most or lie furthest from their cell's median (DIR/extremes), and a random sample (DIR/sample).
+A complete ensemble has these tables already."""
 
 
 def add(commands: Commands) -> None:
     """Adds the command."""
-    command = commands.add_parser("summarize", help="quantiles and extremes of an ensemble", description=_ABOUT)
+    command = commands.add_parser("summarize", help="write quantiles and extremes of an ensemble", description=_ABOUT)
     command.add_argument("dir", metavar="DIR", help="a data folder that ensemble has written")
     command.set_defaults(act=_summarize)
 

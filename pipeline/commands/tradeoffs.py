@@ -1,4 +1,4 @@
-"""tradeoffs: measures what all algorithms cost on the same systems, into a table."""
+"""tradeoffs: measures the costs of all algorithms on identical systems, and writes a table."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from sim.core.errors import InputError
 from sim.exchange.text_tables import as_csv, as_latex, as_markdown
 from sim.explain.words import listing
 
-_ABOUT = """Measure what all snapshot algorithms cost on the same systems, beside what the documents claim: latency,
-memory, network, topologies, recovery. Lists and ranges are written as for ensemble."""
+_ABOUT = """Measure the costs of all snapshot algorithms on identical systems, and compare them with the claims of the
+table "Technical Trade-offs & Strategic Compromises": latency, memory, network, topologies, recovery. Lists and ranges
+are written as for ensemble."""
 
-# How the name of a file ends: what is written into it.
+# By the suffix of a file: the form of the table.
 FORMS: Mapping[str, Callable[[Table], str]] = {
     ".json": Table.to_json,
     ".md": lambda table: as_markdown(as_text_table(table)),
@@ -31,18 +32,20 @@ FORMS: Mapping[str, Callable[[Table], str]] = {
 
 def add(commands: Commands) -> None:
     """Adds the command."""
-    command = commands.add_parser("tradeoffs", help="what all algorithms cost, beside the claims", description=_ABOUT)
+    command = commands.add_parser(
+        "tradeoffs", help="measure the costs of all algorithms, and check claims", description=_ABOUT
+    )
     for option, words in OPTIONS.items():
         command.add_argument(f"--{option.replace('_', '-')}", metavar="VALUES", help=words)
     command.add_argument(
-        "--on-spark", action="store_true", help="make the runs on Spark's workers, not in this process"
+        "--on-spark", action="store_true", help="carry out the runs on Spark's workers, not in this process"
     )
     command.add_argument(
         "--scratch", metavar="DIR", help="with --on-spark: a folder or a storage address that all workers reach"
     )
     command.add_argument(
         "--out", required=True, type=Path, metavar="FILE",
-        help="the file to write: .json has all values, .md, .tex and .csv the table with its remarks",
+        help="the file to write: .json for all values; .md, .tex or .csv for the table with its remarks",
     )  # fmt: skip
     command.set_defaults(act=_tradeoffs)
 
@@ -50,9 +53,9 @@ def add(commands: Commands) -> None:
 def _tradeoffs(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out
     if out.suffix not in FORMS:
-        raise InputError(f"--out {out}: the name of the file has to end in one of {', '.join(FORMS)}")
+        raise InputError(f"--out {out}: has no known suffix; end the file's name in one of {', '.join(FORMS)}")
     if arguments.scratch is not None and not arguments.on_spark:
-        raise InputError("--scratch: is for --on-spark; leave it out, or add that")
+        raise InputError("--scratch: works only with --on-spark; add --on-spark, or leave --scratch out")
     given = {option: text for option in OPTIONS if (text := getattr(arguments, option)) is not None}
     with bar("tradeoffs", "runs") as progress:
         table = jobs.tradeoffs(on_spark=arguments.on_spark, scratch=arguments.scratch, progress=progress, **given)

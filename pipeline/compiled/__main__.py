@@ -1,4 +1,4 @@
-"""`python -m pipeline.compiled`: compiles the kernel, so that nobody waits for it later."""
+"""`python -m pipeline.compiled`: compiles the kernel in advance, so that no user waits for it later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiled kernel may run: this list, and nothing else. All other runs are done in Python.
+"""The list of what the compiled kernel may run. All other runs are done in Python.
 
 Workloads: bank, token_ring, units and diffusing, with their turns only (no script). Algorithm: chandy_lamport, as it
 is. Scheduler: timed, on FIFO channels that do not depend on the seed and are never full. Delays: fixed, uniform, whole,
@@ -19,7 +19,7 @@ from sim.workloads.units import Units
 LISTED = Bank | TokenRing | Units | Diffusing
 MOST_SNAPSHOTS = 64  # one bit of a word for each
 MOST_MESSAGES = 200_000  # in a run: one run takes 0.1 s at most
-MOST_KEYS = 20_000  # of a run, 128 bytes each: enough for 100 processes that are each connected with each
+MOST_KEYS = 20_000  # of a run, 128 bytes each: enough for 100 processes on a complete graph
 _MOST_NUMBER = 2**48  # of an amount or a time: sums over all processes stay exact
 _MOST_TEXT = 100  # bytes of the names in the text of a key: with the seed it has to fit in one block
 
@@ -29,7 +29,7 @@ _NOT_ASKED = ("name", "title", "story", "source", "group", "orientation", "cuts"
 
 
 def is_listed(scenario: Scenario) -> bool:
-    """Whether the kernel may run `scenario`, whatever its seed."""
+    """Whether the kernel may run `scenario`, with any seed."""
     return _is_plain(scenario) and _is_known_workload(scenario) and _fits(scenario)
 
 
@@ -52,13 +52,13 @@ def key_count(scenario: Scenario) -> int:
 
 
 def most_messages(scenario: Scenario) -> int:
-    """A bound on the messages of a run, markers included: each turn of a process sends one at most."""
+    """An upper bound for the messages of a run, markers included: a turn of a process sends one message at most."""
     turns = turns_of(scenario.engine().workload)
     return len(scenario.processes) * turns + len(scenario.channels) * len(snapshot_ids(scenario))
 
 
 def turns_of(workload: Any) -> int:
-    """How many turns a process may send in."""
+    """The number of turns in which a process may send."""
     if isinstance(workload, Bank):
         return workload.transfers
     if isinstance(workload, TokenRing):
@@ -67,7 +67,7 @@ def turns_of(workload: Any) -> int:
 
 
 def _is_plain(scenario: Scenario) -> bool:
-    """Whether nothing but the listed is set: what a scenario may get later is refused until it is listed here."""
+    """Whether only listed fields are set: a field that scenarios get later is refused until it is listed here."""
     plain = Scenario(**{name: getattr(scenario, name) for name in (*_USED, *_NOT_ASKED)})
     starts_plainly = all(start == Initiation(start.snapshot, start.process, start.at) for start in scenario.snapshots)
     rules = (scenario.delay, scenario.marker_delay or scenario.delay)
@@ -80,7 +80,7 @@ def _is_known(rule: DelayRule) -> bool:
 
 
 def _is_known_workload(scenario: Scenario) -> bool:
-    """Whether it is one of the list, with numbers that are exact in 64 bits."""
+    """Whether the workload is listed, and its numbers are exact in 64 bits."""
     workload = scenario.engine().workload
     if type(workload) not in (Bank, TokenRing, Units, Diffusing):
         return False

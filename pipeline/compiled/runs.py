@@ -22,14 +22,14 @@ from sim.verify.checks import CHECKS
 log = logging.getLogger("pipeline")
 
 Numbers = NDArray[Any]
-_broken = threading.Event()  # set once something of Numba has failed in this process
+_broken = threading.Event()  # set once Numba has failed in this process
 
 
 class Found(NamedTuple):
-    """What is found of runs, a row for each: see pipeline/compiled/kernel.py for the columns.
+    """The results of runs, a row for each: see pipeline/compiled/kernel.py for the columns.
 
-    `answered` tells of each run whether every snapshot is complete and every check holds. Of the others nothing is
-    known: they are done in Python.
+    `answered` says of each run whether every snapshot is complete and every check holds. Nothing is known of the other
+    runs: they are done in Python.
     """
 
     answered: Numbers  # bool[run]
@@ -40,7 +40,7 @@ class Found(NamedTuple):
 
 
 class Compiled:
-    """A scenario that is listed, whatever its seed. Raises whatever Numba raises where it does not work."""
+    """A listed scenario, for runs with any seed. Raises every exception of Numba if that does not work."""
 
     def __init__(self, scenario: Scenario) -> None:
         from pipeline.compiled import kernel
@@ -51,10 +51,10 @@ class Compiled:
         self.system = system_of(scenario)
 
     def found(self, seeds: Sequence[int]) -> Found:
-        """What is found of the runs with these seeds: none is answered where Numba fails.
+        """The results of the runs with these seeds; none is answered if Numba fails.
 
-        Other threads go on meanwhile. The first call compiles, or loads what was compiled before; so only then it is
-        known whether Numba works.
+        Other threads go on meanwhile. The first call compiles, or loads earlier compiled code; so only then it is known
+        whether Numba works.
         """
         found = self.room(len(seeds))
         try:
@@ -67,7 +67,7 @@ class Compiled:
         return found
 
     def room(self, count: int) -> Found:
-        """Room for what is found of so many runs."""
+        """Room for the results of `count` runs."""
         snapshots = self.system.snapshots
         return Found(
             np.zeros(count, np.bool_),
@@ -106,24 +106,24 @@ class Compiled:
 
 @cache
 def is_installed() -> bool:
-    """Whether Numba is there. It is imported only where it is used."""
+    """Whether Numba is installed. It is imported only where it is used."""
     return find_spec("numba") is not None
 
 
 def is_usable() -> bool:
-    """Whether Numba is there, and nothing of it has failed in this process."""
+    """Whether Numba is installed and has not failed in this process."""
     return is_installed() and not _broken.is_set()
 
 
 def _give_up(problem: Exception) -> None:
-    """From now on, this process carries out all runs in Python."""
+    """Makes this process carry out all later runs in Python."""
     if not _broken.is_set():
         _broken.set()
         log.warning("Numba does not work, so runs are done in Python: %s: %s", type(problem).__name__, problem)
 
 
 def compiled(scenario: Scenario) -> Compiled | None:
-    """`scenario` for the kernel; None if it may not run it, or there is no Numba that works."""
+    """`scenario` for the kernel; None if the kernel may not run it, or Numba does not work."""
     if not is_usable() or not is_listed(scenario):
         return None
     try:

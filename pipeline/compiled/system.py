@@ -34,7 +34,7 @@ _DELAYS = {"fixed": FIXED, "uniform": UNIFORM, "whole": WHOLE, "exponential": EX
 
 
 def system_of(scenario: Scenario) -> System:
-    """`scenario`, which is listed, in numbers, whatever its seed."""
+    """A listed scenario in numbers, without its seed."""
     channels, ids = scenario.channels, snapshot_ids(scenario)
     number_of = {name: number for number, name in enumerate(scenario.processes)}
     starts = sorted(enumerate(scenario.snapshots), key=lambda item: (item[1].at, item[0]))

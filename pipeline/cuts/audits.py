@@ -1,11 +1,11 @@
 """Audits cuts of an event table: which are consistent, and which messages each channel holds, in one scan of the sends.
 
-One job of Spark, with NumPy on the workers (a row of the table knows both ends of its message: see
+An audit is one job of Spark, with NumPy on the workers (a send row has the indices of both ends of its message: see
 pipeline.cuts.crossings). The driver reads the cuts and the statistics of the event table, and divides the work into
-tasks (pipeline.cuts.tasks). A worker reads the few columns it needs of the row groups of its runs, judges its cuts, and
-writes a part of both tables (pipeline.cuts.judging). No event leaves a worker, and no two workers have to agree.
+tasks (pipeline.cuts.tasks). A worker reads the few columns it needs of the row groups of its runs, checks its cuts, and
+writes a part of both tables (pipeline.cuts.judging). No event leaves a worker, and workers need not communicate.
 
-In tables with recoveries the audit sees the surviving line; with losses and copies it sees where messages leave their
+In tables with recoveries the audit sees the surviving line. With losses and copies it sees where messages leave their
 channels: pipeline.cuts.ways has the rules.
 """
 
@@ -37,7 +37,7 @@ from sim.core.errors import InputError, nearest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-UNSORTED = "the events are not sorted by run: the audit is right, and quicker where they are"
+UNSORTED = "the events are not sorted by run: the audit is right, but sorted events make it quicker"
 
 Row = dict[str, Any]
 
@@ -46,8 +46,8 @@ class Audit(NamedTuple):
     """Counts of an audit: cuts, inconsistent cuts, and messages found in channels.
 
     `first` is the first inconsistent cut: (run_id, cut_id, message_id of the witness); None if all are consistent.
-    `left_out` snapshots are not judged, for not every process of their runs has recorded. `is_sorted` tells whether the
-    events are sorted by run, which makes an audit quicker.
+    `left_out` snapshots have no verdict, since not every process of their runs has recorded. `is_sorted` says whether
+    the events are sorted by run, which makes an audit quicker.
     """
 
     cuts: int
@@ -88,7 +88,10 @@ def audit(spark: SparkSession, store: Store, cuts: pyarrow.Table | Wanted, progr
 def _jobs(
     cuts: pyarrow.Table | Wanted, groups: Sequence[RowGroup], unknown: Unknown, named: set[str]
 ) -> Iterator[Sequence[Task] | Sequence[DrawnTask]]:
-    """The tasks of each job: of one, unless the cuts have very many lines. Adds the processes they name to `named`."""
+    """Yield the tasks of each job: there is one job, unless the cuts have very many lines.
+
+    Adds the processes that the cuts name to `named`.
+    """
     if isinstance(cuts, AtRandom | OfSnapshots):
         yield drawn_tasks_of(cuts, groups, unknown)
         return
@@ -98,7 +101,7 @@ def _jobs(
 
 
 class _Total:
-    """The sums of what the workers tell (FOUND_TYPES). `named` are the processes that the cuts name."""
+    """The sums of the workers' results (FOUND_TYPES). `named` are the processes that the cuts name."""
 
     def __init__(self) -> None:
         self.cuts = self.inconsistent = self.messages = self.left_out = 0
@@ -126,9 +129,9 @@ class _Total:
 def _judge_on_workers(
     spark: SparkSession, store: Store, new: Replacement, tasks: Sequence[Task] | Sequence[DrawnTask]
 ) -> Iterator[Row]:
-    """What the workers tell of the cuts of `tasks`, as soon as they have judged them. Raises InputError."""
+    """Yield the workers' results for the cuts of `tasks`, each as soon as it is there. Raises InputError."""
     work = partial(judge, new, tasks)
-    kept = "; what an earlier audit has written is still there"
+    kept = "; the results of an earlier audit are unchanged"
     with in_one_sentence(spark, f"{store.address}: ", kept), interrupted_by(threading.Event(), spark):
         for result in kind_of(spark).results(work, len(tasks), spark_schema(FOUND_TYPES)):
             row: Row = result.asDict()
@@ -149,7 +152,7 @@ def _unknown_channels(store: Store) -> Unknown:
 
 
 def _check_names(groups: Sequence[RowGroup], unseen: set[str]) -> None:
-    """Raises InputError if one of the processes that no worker has seen is in no other run either."""
+    """Raises InputError if a process in `unseen`, which no worker has seen in its runs, is in no other run either."""
     if not unseen:
         return
     there = {name for rows in batches(groups, ["process"]) for name in texts_of(rows, "process").values}

@@ -1,18 +1,19 @@
 """Finds the messages that cross cuts: those that a channel holds, and those that violate a cut.
 
 A cut is a number of events per process, and a send row has the index of its receive (`peer_index`). So two numbers of
-the cut decide on a message. Sent inside but not received inside: it is in the channel. Received inside but not sent
-inside: it violates the cut. sim.theory.causality.History does the same for one run.
+the cut decide on a message. If it is sent inside but not received inside, it is in the channel. If it is received
+inside but not sent inside, it violates the cut. sim.theory.causality.History does the same for one run.
 
-Of runs with few cuts every message is held against every cut. Of runs with many, only those where a cut can cross:
+In runs with few cuts every message is compared with every cut. In runs with many cuts a search finds the messages that
+a cut can cross:
 
 - The messages of a channel are sorted by the index of the send. Those sent inside come first, up to a place that a
   binary search finds.
-- Among them, the messages up to the first one whose receive is outside are received inside, each of them. The running
-  maximum of the indices of receives only grows, so a binary search finds that one.
-- Among the others, the running minimum from the end tells in the same way after which one no receive is inside.
+- Among these, all messages before the first one with a receive outside are received inside. The running maximum of the
+  indices of receives never falls, so a binary search finds that message.
+- Among the others, the running minimum from the end shows in the same way after which message no receive is inside.
 
-Messages that are never received are a channel of their own: all that are sent inside are in it.
+The messages that are never received form a channel of their own: all that are sent inside are in it.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from numpy.typing import NDArray
 from pipeline.cuts.cut_lines import Cuts
 from pipeline.cuts.event_columns import Numbers
 from pipeline.cuts.sends import NEVER, Bools, Codes, Sends
-from pipeline.cuts.ways import Frontiers, Told
+from pipeline.cuts.ways import Evidence, Frontiers
 
-FEW = 8  # cuts of a run: sorting its messages takes longer than holding them against so many cuts
-MOST_PAIRS = 2_000_000  # of a cut and a message, which are looked at together
-MOST_HELD = 4_000_000  # messages in channels, of all cuts that are judged together
+FEW = 8  # cuts of a run: for fewer, sorting its messages takes longer than comparing them with each cut
+MOST_PAIRS = 2_000_000  # pairs of a cut and a message that are compared together
+MOST_HELD = 4_000_000  # messages in channels, of all cuts that are checked together
 _HALF = 2**31  # added to an index: none is negative then, and each fits into the lower half of a key
 
 
 class TooManyHeldError(Exception):
-    """The channels hold more than MOST_HELD messages: fewer cuts have to be judged together."""
+    """The channels hold more than MOST_HELD messages: fewer cuts have to be checked together."""
 
 
 class Held(NamedTuple):
@@ -48,9 +49,9 @@ class Held(NamedTuple):
 
 
 class Crossings:
-    """Collects the messages that cross `cuts`.
+    """The messages that cross `cuts`, collected from their sends.
 
-    `is_violated` tells which cuts some message violates; `witness` is the smallest id among those messages.
+    `is_violated` says which cuts some message violates; `witness` is the smallest id among those messages.
     """
 
     def __init__(self, cuts: Cuts, frontiers: Frontiers) -> None:
@@ -72,9 +73,9 @@ class Crossings:
         none = Held(numpy.zeros(0, numpy.int64), *(numpy.zeros(0, kind) for kind in ("int32", "int32", "int64")))
         return Held(*(numpy.concatenate(columns) for columns in zip(none, *self._held, strict=True)))
 
-    def add(self, told: Told) -> None:
-        """Judges what some sends tell. Raises TooManyHeldError, unless there is one cut only."""
-        sends, self._holds, self._orders = told
+    def add(self, evidence: Evidence) -> None:
+        """Checks the cuts against some sends. Raises TooManyHeldError, unless there is one cut only."""
+        sends, self._holds, self._orders = evidence
         self._inside_now = self._frontiers.at_most if self._holds else self._frontiers.at_least
         has_few = self._counts[sends.run] <= FEW
         if has_few.all():
@@ -84,7 +85,7 @@ class Crossings:
         self._add_many(sends.where(~has_few))
 
     def _add_few(self, sends: Sends) -> None:
-        """Holds every send against every cut of its run."""
+        """Compares every send with every cut of its run."""
         number = 0
         while len(sends.run):
             cut = self._first[sends.run] + number
@@ -96,7 +97,7 @@ class Crossings:
             sends = sends.where(self._counts[sends.run] > number)
 
     def _add_many(self, sends: Sends) -> None:
-        """Looks where a cut can cross a channel."""
+        """Searches each channel for the messages that a cut can cross."""
         channels = _Channels(sends)
         heads = channels.heads
         for channel, place in _expanded(self._counts[heads.run]):
@@ -115,13 +116,13 @@ class Crossings:
                     self._take(cut[query][crosses], found.where(crosses), numpy.full(crosses.sum(), is_sent))
 
     def _inside(self, cut: Numbers, name: Codes) -> Codes:
-        """The number of events inside, of a process; of those that no cut names it is 0."""
+        """The number of a process's events inside; 0 for a process that no cut names."""
         width = self._inside_now.shape[1]
         found: Codes = self._inside_now.ravel()[cut * width + numpy.minimum(name, width - 1)]
         return found
 
     def _take(self, cut: Numbers, sends: Sends, is_held: Bools) -> None:
-        """Takes down messages that cross: they are held, or else they violate the cut."""
+        """Adds messages that cross: a channel holds them, or else they violate the cut."""
         if self._orders:
             violated = cut[~is_held]
             self.is_violated[violated] = True

@@ -1,9 +1,9 @@
 """The cuts of an audit, checked, sorted and packed: 8 bytes for each line, so that a few million of them fit anywhere.
 
 A cut is given as lines (CUT_TYPES): one for each process, with the number of its events inside the cut. A recording
-lies before a row, `row`; else a cut lies as late as it can with so many events. More lines than
-MOST_LINES are taken in slices, whatever they come as: first one number per run is asked for, its lines; then the lines
-of some runs at a time, or a part of the cuts of one run.
+lies before a row, `row`; any other cut lies as late as its numbers of events allow. More than MOST_LINES lines are
+taken in slices. A first query counts the lines of each run. Later queries take the lines of some runs at a time, or a
+part of the cuts of one run.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from pipeline.store.schema import CUT_TYPES
 from sim.core.errors import InputError
 
 MOST_LINES = 2_000_000  # at a time: a job carries them to every worker
-UNKNOWN, LEAST = -1, -2  # rows: it is not known; the process is as early as the others require
+UNKNOWN, LEAST = -1, -2  # in place of a row: it is unknown; the process is as early as the others require
 
 Codes = NDArray[numpy.int32]
 
 
 class Cuts(NamedTuple):
-    """Cuts, sorted by run and cut_id. `begin` is the number of the first one among all cuts of the audit.
+    """Cuts, sorted by run and cut_id. `begin` is the number of their first cut among all cuts of the audit.
 
     Cut c is cut ids[id_codes[c]] of run runs[run_of[c]]; runs is sorted. Its lines are those from starts[c] to
     starts[c + 1]: processes[line] is a place in `names`, indices[line] the number of events inside, and rows[line] the
@@ -61,7 +61,7 @@ class Cuts(NamedTuple):
         return found
 
     def part(self, first: int, last: int) -> Cuts:
-        """The cuts from number `first` to before number `last`, counted here."""
+        """The cuts with the places from `first` up to `last`, which is excluded."""
         lines = slice(self.starts[first], self.starts[last])
         runs, run_of = numpy.unique(self.run_of[first:last], return_inverse=True)
         ids, id_codes = numpy.unique(self.id_codes[first:last], return_inverse=True)
@@ -92,7 +92,7 @@ class Cuts(NamedTuple):
 
 
 def slices_of(given: pyarrow.Table) -> Iterator[Cuts]:
-    """The cuts given, at most MOST_LINES lines at a time, unless a cut has more. Whole cuts, in the order of runs.
+    """Yield the given cuts in the order of runs, at most MOST_LINES lines at a time, unless one cut has more.
 
     Raises InputError for missing values, negative indices, repeated processes, and if there are no cuts.
     """
@@ -124,7 +124,7 @@ def _tables_of(lines: pyarrow.Table) -> Iterator[pyarrow.Table]:
 
 
 def _ranges(sizes: pyarrow.Table) -> Iterator[tuple[int, int, int]]:
-    """Ranges of runs, from the lines of each run: the first run, the last one, and in how many parts to take them."""
+    """Yield ranges of runs, from the lines of each run: the first run, the last run, and the number of their parts."""
     order = numpy.argsort(numbers_of(sizes, "run_id", "int64"))
     runs = numbers_of(sizes, "run_id", "int64")[order]
     ends = numpy.cumsum(numbers_of(sizes, "run_id_count", "int64")[order])
@@ -177,7 +177,7 @@ def _sorted_texts(lines: pyarrow.Table, name: str) -> tuple[Codes, list[str]]:
 
 
 def _differs(column: NDArray[numpy.int64] | Codes) -> NDArray[numpy.bool_]:
-    """Whether each value is another than the one before it; the first one is."""
+    """Whether each value differs from the one before it; the first value counts as different."""
     return numpy.append(numpy.ones(min(1, len(column)), bool), column[1:] != column[:-1])
 
 

@@ -1,4 +1,4 @@
-"""The cuts to audit, from a file. Workers draw others at random, or find those of snapshots (pipeline.cuts.tasks)."""
+"""The cuts to audit, from a file. Workers draw random cuts and find those of snapshots (pipeline.cuts.tasks)."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _is_cell(cell: str, kind: str) -> bool:
 
 @contextmanager
 def _readable(file: Path) -> Iterator[None]:
-    """Turns what Python says of a file that is no CSV into an InputError."""
+    """Turns Python's exceptions for a file that is no CSV into an InputError."""
     try:
         yield
     except (OSError, UnicodeDecodeError, csv.Error) as problem:

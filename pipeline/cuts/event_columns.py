@@ -1,7 +1,7 @@
 """Columns of an event table, read with pyarrow, by workers and by the driver; other columns may be missing.
 
-Row groups are chosen by the statistics of their run_ids. Texts are read as dictionaries: what is done with a text is
-done once for each of its values. Numbers may have another numeric type, as pandas writes them.
+Row groups are chosen by the statistics of their run_ids. Texts are read as dictionaries, so work on a text is done once
+for each distinct value. Numbers may have another numeric type, as pandas writes them.
 """
 
 from __future__ import annotations
@@ -78,33 +78,33 @@ def fits(given: pyarrow.DataType, kind: str) -> bool:
 
 
 def _range(statistics: Any) -> tuple[int, int]:
-    """The lowest and highest run_id of a row group; all numbers if nobody has written them down."""
+    """The lowest and highest run_id of a row group; LOWEST and HIGHEST if the file lacks them."""
     if statistics is None or not statistics.has_min_max:
         return LOWEST, HIGHEST
     try:
         ends = int(statistics.min // 1), int(-(-statistics.max // 1))
         return min(max(ends[0], LOWEST), HIGHEST), min(max(ends[1], LOWEST), HIGHEST)
-    except (TypeError, ValueError, OverflowError):  # such as of numbers that are none
+    except (TypeError, ValueError, OverflowError):  # such as statistics of texts
         return LOWEST, HIGHEST
 
 
 def batches(groups: Sequence[RowGroup], columns: Collection[str]) -> Iterator[pyarrow.RecordBatch]:
-    """The rows of row groups, in order, bit by bit, with those of `columns` that are there.
+    """Yield the rows of row groups in order, a batch at a time, with those of `columns` that are there.
 
     Raises InputError for a damaged part.
     """
     for (place, part), own in groupby(groups, lambda group: (group.place, group.part)):
         numbers, path = [group.number for group in own], place.inside(part)
-        whole = _whole(f"{place.address}/{part}")
+        undamaged = _undamaged(f"{place.address}/{part}")
         there = metadata_of(place, part).schema.names
         texts = [name for name in columns if EVENT_TYPES[name] == "string" and name in there]
-        with whole, parquet.ParquetFile(path, read_dictionary=texts, filesystem=place.filesystem) as file:
+        with undamaged, parquet.ParquetFile(path, read_dictionary=texts, filesystem=place.filesystem) as file:
             yield from file.iter_batches(BATCH, row_groups=numbers, columns=list(columns), use_threads=False)
 
 
 @contextmanager
-def _whole(part: str) -> Iterator[None]:
-    """Turns what Arrow says of a damaged part into an InputError."""
+def _undamaged(part: str) -> Iterator[None]:
+    """Turns Arrow's exceptions for a damaged part into an InputError."""
     try:
         yield
     except (OSError, pyarrow.ArrowException) as problem:
@@ -161,7 +161,7 @@ def texts_of(rows: pyarrow.RecordBatch | pyarrow.Table, name: str) -> Texts:
 
 
 class Names:
-    """Numbers texts in the order in which they are met."""
+    """A numbering of texts in the order of their first use."""
 
     def __init__(self, known: Sequence[str] = ()) -> None:
         self.all = list(known)
@@ -183,8 +183,8 @@ class Names:
         return numpy.array([*own, -1], numpy.int32)[texts.codes]
 
 
-class Stretches(NamedTuple):
-    """Stretches of rows of one run: the place of the run in a sorted list of runs (-1: it is not there), and rows."""
+class Segments(NamedTuple):
+    """Segments of rows, each of one run: the place of the run in a sorted list of runs (-1: not in it), and rows."""
 
     places: NDArray[numpy.int32]
     lengths: Numbers
@@ -195,8 +195,8 @@ class Stretches(NamedTuple):
         return numpy.repeat(self.places, self.lengths)
 
 
-def stretches(rows: pyarrow.RecordBatch, runs: Numbers) -> Stretches:
-    """The stretches of some rows, by their run_ids. A run_id that is null is in no list."""
+def segments(rows: pyarrow.RecordBatch, runs: Numbers) -> Segments:
+    """The segments of some rows, by their run_ids. A run_id that is null is in no list."""
     run_ids = numbers_of(rows, "run_id", "int64")
     is_known = rows["run_id"].is_valid().to_numpy(False) if rows["run_id"].null_count else None
     is_first = numpy.ones(len(run_ids), bool)
@@ -210,4 +210,4 @@ def stretches(rows: pyarrow.RecordBatch, runs: Numbers) -> Stretches:
     if is_known is not None:
         is_there &= is_known[starts]
     places = numpy.where(is_there, found, -1).astype(numpy.int32)
-    return Stretches(places, numpy.diff(starts, append=len(run_ids)))
+    return Segments(places, numpy.diff(starts, append=len(run_ids)))

@@ -1,8 +1,8 @@
-"""Where events and losses lie on the lines of their processes, in very many runs: one order of both.
+"""The positions of events and losses on the lines of their processes, in very many runs: one order of both.
 
-A message that is lost or fenced off as it comes to its receiver has a position there: it lies behind some event, and is
-numbered with the events. It takes the message out of its channel, unless that was put back, or a restore took the loss
-back.
+A message that is lost or fenced off on arrival has a position at its receiver: the loss lies behind some event, and is
+numbered with the events. It takes the message out of its channel, unless the message was put back, or a restore took
+the loss back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _HALF = 2**31  # added to an index: none is negative then, and each fits into th
 
 
 class Lookup:
-    """A number for each of some keys, and `instead` for others; of several for a key the least, or the greatest."""
+    """A map from keys to numbers, with `instead` for other keys.
+
+    Of several numbers for a key the least counts, or with `greatest` the greatest.
+    """
 
     def __init__(self, keys: Numbers, values: Numbers, instead: int = NEVER, *, greatest: bool = False) -> None:
         order = numpy.lexsort((-values if greatest else values, keys))
@@ -38,7 +41,7 @@ class Lookup:
 
 
 class Events:
-    """The events that are left of each process, by row."""
+    """The surviving events of each process, by row."""
 
     def __init__(self, runs: int, left: Rows) -> None:
         self._runs = runs
@@ -48,7 +51,7 @@ class Events:
         self._indices = numpy.sort(self._keys(left.run, left.name, left.index))
 
     def before(self, run: Numbers, name: Numbers, row: Numbers) -> Numbers:
-        """The index of the last event before a row; 0: there is none."""
+        """The index of the last event before a row (0: there is none)."""
         if not len(self._rows):
             return numpy.zeros_like(row)
         place = numpy.searchsorted(self._rows, self._keys(run, name, row)) - 1
@@ -56,7 +59,7 @@ class Events:
         return numpy.where(is_own, self._index[place], 0)
 
     def until(self, run: Numbers, name: Numbers, index: Numbers) -> Numbers:
-        """The index of the last event up to an index, for those between may be gone; 0: there is none."""
+        """The index of the last surviving event up to an index (0: there is none)."""
         if not len(self._indices):
             return numpy.zeros_like(index)
         first = self._keys(run, name, numpy.zeros_like(index))
@@ -70,9 +73,9 @@ class Events:
 
 
 class Positions:
-    """The positions of processes: their events, and the messages that are lost as they come to them, in one order.
+    """The positions on the lines of processes: their events and the messages lost on arrival, in one order.
 
-    The position of an event is its index, and one more for each message that was lost before it.
+    The position of an event is its index, plus one for each message that was lost before it.
     """
 
     def __init__(self, runs: int, events: Events, losses: Rows) -> None:
@@ -94,11 +97,11 @@ class Positions:
         return index + self._count(self._behind, run, name, index, "left")
 
     def latest(self, run: Numbers, name: Numbers, inside: Numbers) -> Numbers:
-        """The last positions with so many events."""
+        """The last positions with this number of events inside."""
         return inside + self._count(self._behind, run, name, inside, "right")
 
     def events(self, run: Numbers, name: Numbers, index: Numbers) -> Numbers:
-        """The last events up to an index that are left, by their indices."""
+        """The indices of the last surviving events up to an index."""
         return self._events.until(run, name, index)
 
     def before(self, run: Numbers, name: Numbers, row: Numbers) -> Numbers:
@@ -108,7 +111,7 @@ class Positions:
     def _count(
         self, keys: Numbers, run: Numbers, name: Numbers, value: Numbers, side: Literal["left", "right"]
     ) -> Numbers:
-        """How many losses of a process have keys up to a value."""
+        """The number of losses of a process with keys up to a value."""
         pair = self._pairs(run, name)
         return numpy.searchsorted(keys, pair * TURN + value + _HALF, side) - numpy.searchsorted(self._pair, pair)
 
@@ -118,7 +121,7 @@ class Positions:
 
 
 class Losses(NamedTuple):
-    """All messages that were lost or fenced off as they came to their receivers, and those that stay so."""
+    """All messages that were lost or fenced off on arrival, and those that stay lost."""
 
     all: Rows
     last: Rows
@@ -137,9 +140,9 @@ def losses_among(rows: Rows, keys: Numbers, runs: int) -> Losses:
 
 
 def _taken_back(rows: Rows, runs: int) -> Surviving:
-    """Which rows restores have taken back: those since the recording to which their process goes back.
+    """The rows that restores have taken back: those since the recording to which their process goes back.
 
-    That is its part of the snapshot that the row names; if nobody coordinates the copies, perhaps of another one.
+    That is its part of the snapshot that the restore names; with uncoordinated checkpoints, perhaps of another one.
     """
     records = rows.of(RECORD).in_order("run", "row")
     parts: dict[tuple[int, int, int], list[tuple[int, int]]] = {}

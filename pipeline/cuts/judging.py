@@ -1,6 +1,6 @@
-"""Judges the cuts of a task on a worker, which writes its parts of both tables, and tells what it has found.
+"""Checks the cuts of a task on a worker, which writes its parts of both tables, and returns counts.
 
-Where channels hold too much, or a run has very many processes, the cuts are halved, and judged half by half.
+If channels hold too much, or a run has very many processes, the cuts are halved, and each half is checked by itself.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from sim.core.errors import InputError
 
 MOST_CELLS = 16_000_000  # of the table of frontiers: cuts times processes
 
-# What a worker tells of some cuts: the number of the task; how many they are, how many are inconsistent, the first of
-# those; the messages in channels; the first run without events; the processes that are named and there; whether the
-# table is sorted by run; its part of both tables, and the rows of that of channels; how many snapshots are left out. Or
-# why it could not judge them.
+# A worker's result for some cuts: the number of the task; the counts of cuts and of inconsistent ones, and the first of
+# those; the messages in channels; the first run without events; the named processes that have rows; whether the table
+# is sorted by run; its part of both tables, and the rows of that of channels; the number of snapshots left out.
+# Otherwise `problem` says why it could not check them.
 FOUND_TYPES: Types = {
     "task": "int64", "cuts": "int64", "inconsistent": "int64", "run_id": "int64", "cut_id": "string",
     "witness": "int64", "messages": "int64", "missing": "int64", "seen": "list<string>", "is_sorted": "bool",
@@ -34,7 +34,7 @@ FOUND_TYPES: Types = {
 }  # fmt: skip
 
 
-_NOTHING = {"cuts": 0, "inconsistent": 0, "messages": 0, "seen": [], "is_sorted": True}  # of no cuts
+_NOTHING = {"cuts": 0, "inconsistent": 0, "messages": 0, "seen": [], "is_sorted": True}  # the result without cuts
 
 
 def judge(
@@ -49,14 +49,14 @@ def judge(
             for task in tasks[number].of_cuts():
                 if task.cuts.size:
                     for row in _judged(new, number, task):
-                        yield _told(row)
+                        yield _as_batch(row)
                 if task.left_out:
-                    yield _told({**_NOTHING, "task": number, "left_out": task.left_out})
+                    yield _as_batch({**_NOTHING, "task": number, "left_out": task.left_out})
         except InputError as problem:
-            yield _told({"problem": str(problem)})
+            yield _as_batch({"problem": str(problem)})
 
 
-def _told(row: dict[str, Any]) -> pyarrow.RecordBatch:
+def _as_batch(row: dict[str, Any]) -> pyarrow.RecordBatch:
     return pyarrow.RecordBatch.from_pylist([row], arrow_schema(FOUND_TYPES))
 
 
@@ -95,8 +95,8 @@ def crossings_of(task: Task) -> tuple[Scan, Crossings] | None:
     events = cuts.frontiers()
     found = Crossings(cuts, Frontiers(events, events) if scan.ways is None else scan.ways.frontiers(cuts, scan.names))
     try:
-        for told in scan.told():
-            found.add(told)
+        for evidence in scan.evidence():
+            found.add(evidence)
     except TooManyHeldError:
         return None
     return scan, found
@@ -136,7 +136,7 @@ def channels_table(task: Task, names: Names, held: Held) -> pyarrow.Table:
 
 
 def _with_unknown(task: Task, names: Names, found: pyarrow.Table, cut: Any, channel: Any) -> pyarrow.Table:
-    """The messages of unknown channels become null, for every cut of their run."""
+    """The table channels with null for the messages of unknown channels, for every cut of their run."""
     cuts = task.cuts
     runs, hidden = [], []
     for place, run_id in enumerate(cuts.runs.tolist()):

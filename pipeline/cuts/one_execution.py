@@ -1,4 +1,4 @@
-"""Queries about one execution in an event table of any size: windows, numbers of events, what is left."""
+"""Queries about one execution in an event table of any size: windows, numbers of events, surviving events."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def window(store: Store, run_id: int, first_row: int, rows: int) -> list[Event]:
 
 
 class WhatIsLeft:
-    """What is left of execution `run_id` after its recoveries, and without the messages that it has lost.
+    """The part of execution `run_id` that survives its recoveries, without the messages that it has lost.
 
     Raises InputError if there is no table.
     """
@@ -62,9 +62,9 @@ class WhatIsLeft:
         return self._left.are_gone(numpy.zeros(len(pairs), numpy.int64), name, index)
 
     def sends(self, rows: pyarrow.RecordBatch, begin: int) -> pyarrow.Table:
-        """Sends that survive, of messages that are not lost before row `begin`: channel, peer_index, message_id.
+        """Surviving sends of messages that are not lost before row `begin`: channel, peer_index, message_id.
 
-        `rows` has the columns process, index and these three. A receive that is gone is none.
+        `rows` has the columns process, index and these three. A receive that is gone counts as none.
         """
         channels = texts_of(rows, "channel")
         targets = numpy.array(
@@ -84,7 +84,7 @@ class WhatIsLeft:
 
 
 def row_count(store: Store, run_id: int) -> int:
-    """How many rows an execution has. Raises InputError if there is no table."""
+    """The number of rows of an execution. Raises InputError if there is no table."""
     batches = store.rows("events").to_batches(columns=["row"], filter=field("run_id") == run_id)
     return max((compute.max(batch["row"]).as_py() + 1 for batch in batches if batch.num_rows), default=0)
 

@@ -1,13 +1,14 @@
-"""A window of an execution: its whole events, and what is before it, so that every cut through it can be judged.
+"""A window of an execution: its complete events, and the state before it, so that every cut through it can be checked.
 
-The rows of an execution are in a causal order, so those before any row form a consistent cut. Hence a message that
-violates a cut through the window is sent and received in the window. What a channel holds at such a cut is what it held
-when the window begins, without what is received in the window and inside the cut; and what the window itself adds.
+The rows of an execution are in a causal order, so the rows before any row form a consistent cut. Hence a message that
+violates a cut through the window is sent and received in the window. At such a cut a channel holds its messages from
+the beginning of the window, without those received in the window and inside the cut, and with those that the window
+adds.
 
-After recoveries all this is about what is left of the execution: an event that is gone is no part of a window, and lost
-messages are in no channel. So the indices of its events may have gaps.
+After recoveries a window has surviving events only, and lost messages are in no channel. So the indices of its events
+may have gaps.
 
-All this takes scans of a few columns, which ask no Spark: of what waits in a channel, only the first is kept in memory.
+This takes scans of a few columns, without Spark. Only the first messages that wait in a channel are kept in memory.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from pipeline.store.schema import arrow_schema
 from sim.core.deadline import check
 from sim.core.model import APPLICATION_KINDS, COPIED, EVENT_TYPES, RECEIVE, SEND, Event, label_of
 
-FEW = 6  # messages of a channel that are named, beside those that are received in the window
+FEW = 6  # messages of a channel that are named, besides those that are received in the window
 _NO_SENDS = arrow_schema({name: EVENT_TYPES[name] for name in ("channel", "peer_index", "message_id")}).empty_table()
 _SENDS = field("kind").isin([SEND, COPIED]) & field("index").is_valid()  # the copy of a marker has no index
 
 
 class Held(NamedTuple):
-    """The messages in a channel: how many, and the names of the first ones, in the order of their receipt.
+    """The messages in a channel: their number, and the names of the first ones in the order of receipt.
 
     A message has the name of its send. Messages that are never received come last, in the order of sending.
     """
@@ -46,9 +47,9 @@ class Held(NamedTuple):
 class LogWindow(NamedTuple):
     """Rows of an execution, in order.
 
-    `before` is how many events each process has before them. `held` is what the channels hold when the rows begin, by
-    name; empty channels are left out. `receipts` are the rows that receive such a message, by channel: the first
-    messages of the channel, in their order.
+    `before` is the number of events of each process before them. `held` has the messages in each channel, by its name,
+    when the rows begin; empty channels are left out. `receipts` are the rows that receive such a message, by channel:
+    the first messages of the channel, in their order.
     """
 
     rows: list[Event]
@@ -60,7 +61,7 @@ class LogWindow(NamedTuple):
 def log_window(store: Store, run_id: int, processes: Sequence[str], first_row: int, rows: int) -> LogWindow:
     """The application events of execution `run_id` that lie in `rows` rows from `first_row` on, each with all its rows.
 
-    An event of which only a part lies there is left out, and so is one that a recovery has taken back. Raises
+    An event that lies there only in part is left out, and so is an event that a recovery has taken back. Raises
     InputError if there is no table.
     """
     left = WhatIsLeft(store, run_id)
@@ -73,7 +74,7 @@ def log_window(store: Store, run_id: int, processes: Sequence[str], first_row: i
 
 
 def _whole_events(around: Sequence[Event], first_row: int, rows: int) -> list[Event]:
-    """The application rows of the range whose events have no row beside it; `around` has a row more on each side."""
+    """The application rows of the range whose events lie in it completely; `around` has one more row on each side."""
     inside = range(first_row, first_row + rows)
     events = [row for row in around if row.kind in APPLICATION_KINDS]
     cut_off = {(row.process, row.index) for row in events if row.row not in inside}
@@ -81,7 +82,7 @@ def _whole_events(around: Sequence[Event], first_row: int, rows: int) -> list[Ev
 
 
 def _begin_of_event(store: Store, run_id: int, around: Sequence[Event], first_row: int) -> int:
-    """The row `first_row`, or, where it lies within an event, the first row of that event."""
+    """The row `first_row`, or, if it lies within an event, the first row of that event."""
     beside = {row.row: (row.process, row.index) for row in around if row.kind in APPLICATION_KINDS}
     process, index = beside.get(first_row, (None, None))
     if index is None or beside.get(first_row - 1) != (process, index):
@@ -95,7 +96,7 @@ def _receipts_from_before(rows: Sequence[Event], left: WhatIsLeft) -> dict[str, 
     receives = [
         row for row in rows if row.kind == RECEIVE and row.peer_index is not None and row.message_id not in sent
     ]
-    last = {row.message_id: row for row in receives}  # of those of one message
+    last = {row.message_id: row for row in receives}  # the last receive of each message
     found: dict[str, list[Event]] = {}
     for row in left.receipts([row for row in receives if last[row.message_id] is row]):
         found.setdefault(row.channel or "", []).append(row)
@@ -105,7 +106,7 @@ def _receipts_from_before(rows: Sequence[Event], left: WhatIsLeft) -> dict[str, 
 def _held(
     store: Store, run_id: int, row: int, before: Mapping[str, int], receipts: Mapping[str, Sized], left: WhatIsLeft
 ) -> dict[str, Held]:
-    """The messages that are sent before a row and not received before it; the rows of `receipts` receive some later."""
+    """The messages that are sent before `row` and not received before it; the rows of `receipts` receive some later."""
     sizes = Counter[str]()
     first = _NO_SENDS
     for sends in _waiting(store, run_id, row, before, left):
@@ -123,7 +124,7 @@ def _held(
 def _waiting(
     store: Store, run_id: int, row: int, before: Mapping[str, int], left: WhatIsLeft
 ) -> Iterator[pyarrow.Table]:
-    """The sends of the messages that wait in a channel at a row, in parts: channel, peer_index, message_id."""
+    """Yield the sends of the messages that wait in a channel at `row`, in parts: channel, peer_index, message_id."""
     columns = ["process", "index", *_NO_SENDS.column_names]
     is_sent = (field("run_id") == run_id) & (field("row") < row) & _SENDS
     for rows in store.rows("events").to_batches(columns=columns, filter=is_sent):
@@ -135,7 +136,7 @@ def _waiting(
 
 
 def _first_of_each(waiting: pyarrow.Table, receipts: Mapping[str, Sized]) -> pyarrow.Table:
-    """Of each channel, in the order of receipt, the messages that are received in the window, and a FEW more."""
+    """For each channel, in the order of receipt, the messages that are received in the window, and FEW more."""
     in_order = waiting.sort_by([(column, "ascending") for column in ("channel", "peer_index", "message_id")])
     channels = in_order["channel"].combine_chunks().dictionary_encode()
     names, number = channels.dictionary.to_pylist(), channels.indices.to_numpy(zero_copy_only=False)

@@ -1,10 +1,10 @@
-"""Cuts drawn at random that can be consistent, by the worker that judges them.
+"""Random cuts that are often consistent, drawn by the worker that checks them.
 
-A cut is drawn in two steps. A moment of the run, in the order of its rows: what each process has done by then is a
+A cut is drawn in two steps. The first is a moment of the run, in the order of its rows: the events before it form a
 consistent cut. Then, in three cuts of four, each process gets up to JITTER events more or fewer, as in a snapshot whose
-processes record a little too early or too late. Draws are hashes of the seed, the run, the number
-of the cut and the name of the process: they do not depend on how a table is stored, as long as its rows are in order,
-or numbered by a column `row`.
+processes record a little too early or too late. Draws are hashes of the seed, the run, the number of the cut and the
+name of the process. So they do not depend on how a table is stored, as long as its rows are in order, or numbered by a
+column `row`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow
 from numpy.typing import NDArray
 
 from pipeline.cuts.cut_lines import Cuts, packed
-from pipeline.cuts.event_columns import Names, Numbers, RowGroup, Stretches, batches, numbers_of, stretches, texts_of
+from pipeline.cuts.event_columns import Names, Numbers, RowGroup, Segments, batches, numbers_of, segments, texts_of
 from pipeline.store.schema import CUT_TYPES
 from sim.core.model import APPLICATION_KINDS, SERVICE_KINDS
 
@@ -31,7 +31,7 @@ Unsigned = NDArray[numpy.uint64]
 
 
 class AtRandom(NamedTuple):
-    """So many cuts of each run, named random-1, random-2, ..."""
+    """A request for `count` cuts of each run, named random-1, random-2, ..."""
 
     each: int
     seed: int
@@ -50,7 +50,7 @@ class _Ends(NamedTuple):
     end: Numbers
 
     def of_runs(self, first: int, last: int) -> _Ends:
-        """Those of the runs from place `first` to before place `last`."""
+        """The processes of the runs from place `first` up to place `last`, which is excluded."""
         own = slice(*numpy.searchsorted(self.run, [first, last]))
         return _Ends(
             self.runs[first:last], self.rows[first:last], self.run[own] - first, self.process[own], self.end[own]
@@ -58,18 +58,18 @@ class _Ends(NamedTuple):
 
 
 def drawn(groups: Sequence[RowGroup], first: int, last: int, wanted: AtRandom) -> Iterator[Cuts]:
-    """The cuts of the runs from `first` to `last` whose events are in `groups`; of some runs at a time, in their order.
+    """Yield the cuts of the runs from `first` to `last` whose events are in `groups`, some runs at a time, in order.
 
-    Every process with rows is in the cuts of its run. Services, which only exchange control messages, are none.
+    Every process with rows is in the cuts of its run. Services, which only exchange control messages, are no processes.
     """
     names, begin = Names(), 0
-    whole = _ends(groups, first, last, names)
-    lines = numpy.cumsum(numpy.bincount(whole.run, minlength=len(whole.runs))) * wanted.each
+    ends = _ends(groups, first, last, names)
+    lines = numpy.cumsum(numpy.bincount(ends.run, minlength=len(ends.runs))) * wanted.each
     place = 0
-    while place < len(whole.runs):
+    while place < len(ends.runs):
         before = int(lines[place - 1]) if place else 0
         end = max(place + 1, int(numpy.searchsorted(lines, before + MOST_LINES, "right")))
-        cuts = packed(_lines(groups, whole.of_runs(place, end), names, wanted), begin)
+        cuts = packed(_lines(groups, ends.of_runs(place, end), names, wanted), begin)
         begin += cuts.size
         place = end
         yield cuts
@@ -132,17 +132,17 @@ def _lines(groups: Sequence[RowGroup], ends: _Ends, names: Names, wanted: AtRand
 
 
 def _inside(groups: Sequence[RowGroup], ends: _Ends, names: Names, wanted: AtRandom) -> Numbers:
-    """How many events each process of a run has at the moment of each cut."""
+    """The number of events of each process of a run at the moment of each cut."""
     count, runs = wanted.each, len(ends.runs)
     draws = _mixed(_run_keys(ends.runs, wanted.seed)[:, None], numpy.arange(1, count + 1), 0)
-    moments = (draws % (ends.rows[:, None] + 1).astype(numpy.uint64)).astype(numpy.int64)  # so many rows are over
+    moments = (draws % (ends.rows[:, None] + 1).astype(numpy.uint64)).astype(numpy.int64)  # rows before it
     order = numpy.argsort(moments, axis=1)
     keys = (numpy.take_along_axis(moments, order, 1) + (numpy.arange(runs) << 32)[:, None]).ravel()
     own = ends.run * len(names) + ends.process  # sorted
-    most = numpy.zeros((len(own), count + 1), numpy.int64)  # the last event after which so many moments are over
+    most = numpy.zeros((len(own), count + 1), numpy.int64)  # by number of moments before an event, the last such event
     over = numpy.zeros(runs, numpy.int64)  # rows of each run, before a batch
     for rows in batches(groups, _COLUMNS):
-        found = stretches(rows, ends.runs)
+        found = segments(rows, ends.runs)
         run, kind = found.by_row.astype(numpy.int64), Names(_KINDS).codes(texts_of(rows, "kind"))
         row = numbers_of(rows, "row", "int32") if "row" in rows.schema.names else _counted(found, over)
         events = numpy.flatnonzero((run >= 0) & (kind >= 0) & (kind < len(APPLICATION_KINDS)))
@@ -156,8 +156,8 @@ def _inside(groups: Sequence[RowGroup], ends: _Ends, names: Names, wanted: AtRan
     return inside
 
 
-def _counted(found: Stretches, over: Numbers) -> Numbers:
-    """The numbers of rows within their runs, by their order; `over` is how many there were before, and now."""
+def _counted(found: Segments, over: Numbers) -> Numbers:
+    """The numbers of rows within their runs, by their order; `over` counts earlier rows of each run, and is updated."""
     number = numpy.zeros(int(found.lengths.sum()), numpy.int64)
     begin = 0
     for place, length in zip(found.places.tolist(), found.lengths.tolist(), strict=True):
@@ -176,7 +176,7 @@ def _run_keys(runs: Numbers, seed: int) -> Unsigned:
 
 
 def _process_keys(ends: _Ends, names: Names, seed: int) -> Unsigned:
-    """A number for each process of a run, whatever else there is in the table."""
+    """A number for each process of a run, which depends on nothing else in the table."""
     hashes = [hashlib.blake2b(name.encode(), digest_size=8).digest() for name in names.all]
     own = numpy.array([int.from_bytes(found, "little") for found in hashes], numpy.uint64)
     return _mixed(_run_keys(ends.runs, seed)[ends.run], own[ends.process])

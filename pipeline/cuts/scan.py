@@ -1,4 +1,4 @@
-"""One scan of the event table for the runs of some cuts: their sends, and what else is told by the same columns."""
+"""One scan of the event table for the runs of some cuts: their sends, and all else that the same columns show."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from pipeline.cuts.event_columns import (
     Texts,
     batches,
     numbers_of,
-    stretches,
+    segments,
     texts_of,
 )
 from pipeline.cuts.sends import NEVER, Bools, Codes, Sends
 from pipeline.cuts.surviving import marked_rows
-from pipeline.cuts.ways import Read, Told, Ways
+from pipeline.cuts.ways import Evidence, Read, Ways
 from sim.core.errors import InputError
 from sim.core.model import COPIED, SEND
 
 
 class Scan:
-    """One scan of the rows of the runs of `cuts`. `names` are those of processes: first those in the cuts.
+    """One scan of the rows of the runs of `cuts`. `names` are the names of processes: first those in the cuts.
 
-    After the scan `rows` is the number of rows of each run, `has_rows` tells of which of the names there are rows, and
-    `is_sorted` whether the rows were in the order of their runs. `ways` has those of the messages in marked runs, as
-    cuts see them that know of the restores in `read` (None: no run is marked). So are runs with a process that takes no
-    part in some cut: which of its events the others require, sends alone do not tell.
+    After the scan `rows` is the number of rows of each run, `has_rows` says of which of the names there are rows, and
+    `is_sorted` whether the rows were in the order of their runs. `ways` has the ways of the messages in marked runs,
+    for cuts that know of the restores in `read` (None: no run is marked). A run with a process that takes no part in
+    some cut counts as marked, too: sends alone do not show which of its events the others require.
     """
 
     def __init__(self, groups: Sequence[RowGroup], cuts: Cuts, read: Read) -> None:
@@ -48,11 +48,11 @@ class Scan:
         marked = marked_rows(groups, runs, self.names, cuts.have_others)
         self.ways = None if marked is None else Ways(marked, runs, read)
 
-    def told(self) -> Iterator[Told]:
-        """What the sends tell, bit by bit. Raises InputError for a send that lacks what decides."""
+    def evidence(self) -> Iterator[Evidence]:
+        """Yield the sends, a batch at a time. Raises InputError for a send without one of the deciding columns."""
         last = -1
         for rows in batches(self._groups, DECIDE):
-            found = stretches(rows, self._runs)
+            found = segments(rows, self._runs)
             is_own = found.places >= 0
             own = found.places[is_own]
             numpy.add.at(self.rows, own, found.lengths[is_own])
@@ -61,14 +61,14 @@ class Scan:
                 last = own[-1]
             sends = self._sends_of(rows, found.by_row)
             if self.ways is None:
-                yield Told(sends)
+                yield Evidence(sends)
                 continue
             are_marked = self.ways.are_marked[sends.run]
-            yield Told(sends.where(~are_marked))
+            yield Evidence(sends.where(~are_marked))
             yield from self.ways.of(sends.where(are_marked))
 
     def has_rows(self, name: str) -> bool:
-        """Whether a process, which a cut names, has rows, or is an end of a channel on which somebody sends."""
+        """Whether a process that a cut names has rows, or is an end of a channel that carries a message."""
         return self.names.code(name) in self._seen
 
     def _sends_of(self, rows: pyarrow.RecordBatch, run: Codes) -> Sends:
@@ -100,7 +100,7 @@ class Scan:
         return found
 
     def _note(self, names: Codes) -> None:
-        """Takes down which of the processes that the cuts name are among `names`."""
+        """Notes the processes that the cuts name and that are among `names`."""
         are_there = numpy.bincount(names[names >= 0], minlength=self._named)[: self._named]
         self._seen.update(numpy.flatnonzero(are_there).tolist())
 

@@ -1,7 +1,7 @@
 """The cuts of the snapshots in an event table, found by the worker that judges them.
 
-What a snapshot has recorded, and when it was complete, sim/run/snapshots.py says from the few rows that tell of it. A
-verdict is as of that moment: of the restores that come after it the cut knows nothing.
+sim/run/snapshots.py derives from a few rows what a snapshot has recorded, and when it was complete. A verdict is as of
+that moment: the cut knows nothing of later restores.
 """
 
 from __future__ import annotations
@@ -40,23 +40,24 @@ from sim.run.as_of import snapshots_as_of
 from sim.run.snapshots import GIVEN_UP
 
 MOST_LINES = 500_000  # of cuts that are found together
-_TOLD = (NOTED, DECISION)  # in the body, by a coordinator
-_TELLING = (RECORD, SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED, CRASH, RESTORE, JOIN, LEAVE, *_TOLD)
+_WITH_BODY = (NOTED, DECISION)  # rows of a coordinator whose body is needed
+_KINDS = (RECORD, SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED, CRASH, RESTORE, JOIN, LEAVE, *_WITH_BODY)
 _COLUMNS = ("run_id", "row", "process", "index", "kind", "channel", "snapshot_id")
 _LINES: Types = {**CUT_TYPES, "row": "int32"}
 _NOTHING = dict.fromkeys(Event._fields)
 
 
 class OfSnapshots(NamedTuple):
-    """The cuts of the snapshots that were not given up, and that everybody who takes part has recorded.
+    """A request for the cuts of all snapshots that were not aborted and that every participant has recorded.
 
-    Those take part who are present at the first recording, of the processes with rows and those to which something is
-    in flight. Services, which only exchange control messages, are none. The others are as early as these require.
+    Participants are the processes that are present at the first recording and that have rows, or a message in transit
+    to them. Services, which only exchange control messages, are no processes. Every other process is as early in the
+    cut as the participants require.
     """
 
 
 class Recorded(NamedTuple):
-    """Cuts of snapshots, of how many restores of their runs they know, and how many snapshots were left out."""
+    """Cuts of snapshots, the number of restores that they know of by run, and the number of snapshots left out."""
 
     cuts: Cuts
     read: Read
@@ -67,12 +68,12 @@ class _Line(NamedTuple):
     run_id: int
     cut_id: str
     process: str
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed
     row: int
 
 
 class _Found:
-    """Lines of cuts, by layer: in a layer the cuts of a run know of the same restores, as many as `read` says."""
+    """Lines of cuts, by layer: in a layer all cuts of a run know of the same number of restores (`read`)."""
 
     def __init__(self) -> None:
         self.lines: dict[int, list[_Line]] = {}
@@ -80,11 +81,11 @@ class _Found:
         self.size = self.left_out = 0
 
     def add(self, run_id: int, events: Sequence[Event], processes: Sequence[str]) -> None:
-        """Adds what a run has recorded."""
+        """Adds the snapshots of a run."""
         restores = [event.row for event in events if event.kind == RESTORE]
         cuts: dict[int, list[_Line]] = {}
         begun = {event.snapshot_id for event in events if event.kind == RECORD}
-        for own in snapshots_as_of(events, processes, (), _absent(events), _told):
+        for own in snapshots_as_of(events, processes, (), _absent(events), _body):
             if own.status in GIVEN_UP or set(own.local) < set(own.members):
                 self.left_out += own.id in begun
                 continue
@@ -109,8 +110,8 @@ class _Found:
 
 
 def recorded(groups: Sequence[RowGroup], first: int, last: int) -> Iterator[Recorded]:
-    """The cuts of the snapshots of the runs from `first` to `last` in row groups, some runs at a time."""
-    events, processes = _telling(groups, first, last), _processes(groups, first, last)
+    """Yield the cuts of the snapshots of the runs from `first` to `last` in row groups, some runs at a time."""
+    events, processes = _rows_about(groups, first, last), _processes(groups, first, last)
     found, begin = _Found(), 0
     for run_id, own in groupby(events, key=attrgetter("run_id")):
         if run_id in processes:
@@ -122,15 +123,15 @@ def recorded(groups: Sequence[RowGroup], first: int, last: int) -> Iterator[Reco
         yield from found.packed(begin)
 
 
-def _telling(groups: Sequence[RowGroup], first: int, last: int) -> list[Event]:
-    """The rows that tell of snapshots, by run, in their order; the step of each is its row, if that has a number."""
-    is_told = any({*_TOLD}.intersection(texts_of(rows, "kind").values) for rows in batches(groups, ["kind"]))
-    columns = (*_COLUMNS, "body") if is_told else _COLUMNS
+def _rows_about(groups: Sequence[RowGroup], first: int, last: int) -> list[Event]:
+    """The rows about snapshots, by run, in their order; the step of each is its row, if that has a number."""
+    has_bodies = any({*_WITH_BODY}.intersection(texts_of(rows, "kind").values) for rows in batches(groups, ["kind"]))
+    columns = (*_COLUMNS, "body") if has_bodies else _COLUMNS
     found: list[dict[str, Any]] = []
     for rows in batches(groups, columns):
-        own = rows.filter(pyarrow.array(_are_of(rows, first, last) & _are(rows, _TELLING)))
+        own = rows.filter(pyarrow.array(_are_of(rows, first, last) & _are(rows, _KINDS)))
         found += own.to_pylist()
-    for number, row in enumerate(found):  # where a table does not number its rows they are in order
+    for number, row in enumerate(found):  # rows without numbers are in order
         row["step"] = row.get("row", UNKNOWN)
         row.setdefault("row", number)
     return sorted((Event(**{**_NOTHING, **row}) for row in found), key=attrgetter("run_id", "row"))
@@ -180,13 +181,13 @@ def _targets(rows: pyarrow.RecordBatch, are_own: Bools) -> set[tuple[int, str]]:
     return {(run, channel.rpartition("->")[2]) for run, channel in _pairs(rows, "channel", are_own)}
 
 
-def _told(row: Event) -> Any:
-    """The body of a row, if it is needed: not the states that are recorded."""
-    return json.loads(row.body or "null") if row.kind in _TOLD else None
+def _body(row: Event) -> Any:
+    """The body of a row, if it is needed; recorded states are not."""
+    return json.loads(row.body or "null") if row.kind in _WITH_BODY else None
 
 
 def _absent(events: Sequence[Event]) -> set[str]:
-    """Who is not there at first: who joins, and has not left before."""
+    """The processes that are absent at first: those that join without having left before."""
     first: dict[str, str] = {}
     for event in events:
         if event.kind in (JOIN, LEAVE):

@@ -1,10 +1,10 @@
-"""What is left of runs after their recoveries.
+"""The events of runs that survive recoveries.
 
-`epoch` numbers the lives of a system between two recoveries, from 0. A `restore` row belongs to the epoch that it
+Epochs are the times between two recoveries of a system, numbered from 0. A `restore` row belongs to the epoch that it
 begins; its `index` is the last event that its process keeps. An event is gone if a restore of its process, of a later
-epoch, keeps fewer events. Indices go on after a restore, and none is used twice: so the events that a restore removes
-are those from its index to the last one of earlier epochs. Tables without the column `epoch` have the epoch 0
-everywhere: nothing in them is gone.
+epoch, keeps fewer events. Indices go on after a restore, and none is used twice. So a restore removes the events after
+its index, up to the last one of earlier epochs. Tables without the column `epoch` have the epoch 0 everywhere: nothing
+in them is gone.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy
 import pyarrow
 
-from pipeline.cuts.event_columns import Names, Numbers, RowGroup, batches, numbers_of, stretches, texts_of
+from pipeline.cuts.event_columns import Names, Numbers, RowGroup, batches, numbers_of, segments, texts_of
 from pipeline.cuts.sends import Bools, Codes
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, COPIED, FENCED, JOIN, LEAVE, LOST, PUT_BACK, RECORD, RESTORE
 
-MARKS = (RESTORE, LOST, FENCED, COPIED, JOIN, LEAVE)  # of a run in which sends and receives do not tell all
+MARKS = (RESTORE, LOST, FENCED, COPIED, JOIN, LEAVE)  # of a run that sends and receives alone do not describe
 KINDS = (*MARKS, PUT_BACK, RECORD, *sorted(APPLICATION_KINDS))
 CODES = {kind: code for code, kind in enumerate(KINDS)}
 _COLUMNS = ("run_id", "row", "process", "index", "kind", "channel", "message_id", "snapshot_id", "epoch")
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     target: Numbers
     channel: Numbers
     kind: Numbers
-    index: Numbers  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: Numbers  # type: ignore[assignment]  # hides tuple.index, which is not needed
     message: Numbers
     snapshot: Numbers
     epoch: Numbers
@@ -60,12 +60,12 @@ class Rows(NamedTuple):
         return self.where(self.are(*kinds))
 
     def in_order(self, *columns: str) -> Rows:
-        """The rows, sorted by the columns named: the first counts most."""
+        """The rows, sorted by these columns, by the first one first."""
         return self.where(numpy.lexsort([getattr(self, name) for name in reversed(columns)]))
 
 
 class Surviving:
-    """Which events of some runs are gone. Runs and names are codes: places, and numbers in a list.
+    """The events of some runs that are gone. Runs and names are codes: places, and numbers in a list.
 
     `removed` holds, for each restore, (run, name, last event kept, last event removed).
     """
@@ -87,9 +87,9 @@ class Surviving:
 
 
 def surviving(rows: Rows, runs: int) -> Surviving:
-    """What the restores among some rows leave of their events."""
+    """The events that the restores among some rows remove."""
     restores, events = rows.of(RESTORE), rows.of(*APPLICATION_KINDS).in_order("run", "name", "epoch", "index")
-    is_last = numpy.ones(len(events.run), bool)  # of its process, in its epoch
+    is_last = numpy.ones(len(events.run), bool)  # event of its process in its epoch
     for column in (events.run, events.name, events.epoch):
         is_last[:-1] &= column[1:] == column[:-1]
     is_last[:-1] = ~is_last[:-1]
@@ -110,31 +110,31 @@ def _listed(rows: Rows) -> Iterator[tuple[int, int, int, int]]:
 
 
 def marked_rows(groups: Sequence[RowGroup], runs: Numbers, names: Names, others: Bools | None = None) -> Rows | None:
-    """The rows that tell what is left of those of `runs`, which is sorted, that have marks (None: none has).
+    """The rows that decide what survives of the marked ones among `runs`, which is sorted (None: none is marked).
 
-    `others` says by run whether it counts as marked, whatever its rows are.
-    `names` gets the names of processes. Raises InputError for a restore without an index.
+    `others` says by run whether it counts as marked without a mark of its own. `names` gets the names of processes.
+    Raises InputError for a restore without an index.
     """
     is_marked = numpy.zeros(len(runs), bool) if others is None else others.copy()
     for rows in batches(groups, ["run_id", "kind"]):
         kinds = texts_of(rows, "kind")
         if set(MARKS).intersection(kinds.values):
-            run = stretches(rows, runs).by_row
+            run = segments(rows, runs).by_row
             is_marked[run[(run >= 0) & (Names(KINDS).codes(kinds) < len(MARKS)) & (kinds.codes >= 0)]] = True
     if not is_marked.any():
         return None
     channels, snapshots = Names(), Names()
     found = []
     for rows in batches(groups, _COLUMNS):
-        own = _told(rows, runs, names, channels, snapshots)
+        own = _marked(rows, runs, names, channels, snapshots)
         found.append(own.where(is_marked[own.run]))
     return Rows(*(numpy.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
-def _told(rows: pyarrow.RecordBatch, runs: Numbers, names: Names, channels: Names, snapshots: Names) -> Rows:
-    """Those of some rows that have one of KINDS, and are of `runs`."""
+def _marked(rows: pyarrow.RecordBatch, runs: Numbers, names: Names, channels: Names, snapshots: Names) -> Rows:
+    """The rows that have one of KINDS and belong to `runs`."""
     kind = Names(KINDS).codes(texts_of(rows, "kind"))
-    run = stretches(rows, runs).by_row
+    run = segments(rows, runs).by_row
     own = numpy.flatnonzero((run >= 0) & (kind >= 0) & (kind < len(KINDS)))
     is_odd = (kind == CODES[RESTORE]) & rows["index"].is_null().to_numpy(zero_copy_only=False) & (run >= 0)
     if is_odd.any():

@@ -16,7 +16,7 @@ from pipeline.cuts.snapshot_cuts import OfSnapshots, recorded
 from pipeline.cuts.ways import Read
 from sim.core.errors import InputError
 
-MOST_ROWS = 10_000_000  # of a task, about: by itself a task costs 50 ms, and 4 million rows take 0.22 s of a core
+MOST_ROWS = 10_000_000  # of a task, about: a task without work costs 50 ms, and 4 million rows take 0.22 s of a core
 MOST_LINES = 500_000  # of cuts in a task
 
 
@@ -26,7 +26,7 @@ Unknown = Mapping[int, Sequence[str]]  # the channels whose content is unknown, 
 class Task(NamedTuple):
     """Cuts, the row groups of their runs, and the channels of those runs whose content is unknown.
 
-    The cuts of a run know of all its restores, unless `read` says of how many. `left_out` counts other snapshots.
+    The cuts of a run know of all its restores, or of as many as `read` says. `left_out` counts the snapshots left out.
     """
 
     cuts: Cuts
@@ -36,7 +36,7 @@ class Task(NamedTuple):
     left_out: int = 0
 
     def of_cuts(self) -> Iterator[Task]:
-        """The task itself: its cuts are known."""
+        """Yield the task itself, since its cuts are known."""
         yield self
 
     def halves(self) -> tuple[Task, Task]:
@@ -52,7 +52,7 @@ class Task(NamedTuple):
 
 
 class DrawnTask(NamedTuple):
-    """The same, of cuts that the worker draws or finds, of the runs from `first` to `last`."""
+    """A task for cuts that the worker draws or finds, of the runs from `first` to `last`."""
 
     groups: list[RowGroup]
     first: int
@@ -61,7 +61,7 @@ class DrawnTask(NamedTuple):
     unknown: Unknown
 
     def of_cuts(self) -> Iterator[Task]:
-        """Tasks with these cuts, some runs at a time."""
+        """Yield tasks with these cuts, some runs at a time."""
         if isinstance(self.wanted, OfSnapshots):
             for found in recorded(self.groups, self.first, self.last):
                 own = Task(found.cuts, _sorted(self.groups), self.unknown, found.read)
@@ -84,12 +84,12 @@ def tasks_of(cuts: Cuts, groups: Sequence[RowGroup], unknown: Unknown) -> list[T
     _check_runs(cuts.runs, own)
     bounds = numpy.searchsorted(cuts.runs, _first_runs(own))
     ends = [0, *numpy.searchsorted(cuts.run_of, bounds).tolist(), cuts.size]
-    whole = Task(cuts, own, unknown)
+    complete = Task(cuts, own, unknown)
     found = []
     for first, last in pairwise(ends):
         parts = -(-int(cuts.starts[last] - cuts.starts[first]) // MOST_LINES)
         steps = [first + (last - first) * part // max(parts, 1) for part in range(parts + 1)]
-        found += [whole.part(one, other) for one, other in pairwise(steps) if one < other]
+        found += [complete.part(one, other) for one, other in pairwise(steps) if one < other]
     return found
 
 
@@ -105,7 +105,7 @@ def drawn_tasks_of(wanted: AtRandom | OfSnapshots, groups: Sequence[RowGroup], u
 
 
 def _sorted(groups: Sequence[RowGroup]) -> list[RowGroup]:
-    """The row groups in the order of their runs; it keeps that of the table where runs are the same."""
+    """The row groups in the order of their runs; those of the same run keep the order of the table."""
     return sorted(groups, key=lambda group: (group.first, group.last))
 
 
@@ -121,19 +121,19 @@ def _check_runs(runs: Numbers, groups: Sequence[RowGroup]) -> None:
 
 def no_events(run_id: int) -> InputError:
     """The error for a run without events."""
-    return InputError(f"the cuts name run {run_id}, of which there are no events; name runs that are there")
+    return InputError(f"the cuts name run {run_id}, which has no events; name runs with events")
 
 
 def _first_runs(groups: Sequence[RowGroup]) -> list[int]:
     """The first runs of all tasks but the first one, so that each has about MOST_ROWS rows.
 
-    A task begins where a row group begins, or both tasks would read that group. Where too many row groups go on there,
-    as in a table that is not sorted by run, no task begins: one scan for many runs is quicker than many scans.
+    A task begins at the beginning of a row group, or two tasks would read that group. No task begins where too many row
+    groups overlap, as in a table that is not sorted by run: one scan for many runs is quicker than many scans.
     """
     total = sum(group.rows for group in groups)
     parts = -(-total // MOST_ROWS)
     if parts > 1:
-        parts += parts % 2  # cores come in pairs: none of them waits for the last task
+        parts += parts % 2  # cores come in pairs: so none of them waits for the last task
     share = total / max(1, parts)
     found: list[int] = []
     held = 0.0  # rows since the last bound

@@ -1,17 +1,17 @@
-"""The ways of messages in runs with recoveries, losses and copies: where each comes into its channel and out of it.
+"""The ways of messages in runs with recoveries, losses and copies: where each enters its channel and leaves it.
 
-What sim/theory/positions.py says of one run, this says of very many, with NumPy, and tests/reference judges both:
+The rules are those of sim/theory/positions.py for one run, here with NumPy for very many. tests/reference checks both:
 
-- A message whose send is gone is in no channel; a receive of it that is left makes a cut inconsistent.
-- A receive that is gone is none: its message waits in the channel for another one, or for ever.
-- A message that is lost or fenced off as it comes to its receiver leaves the channel there. That is a *position* of the
-  receiver, which lies behind some event and is numbered with the events. (Not if the message was put back, or if a
-  restore took the loss back: then it counts as lost on its way.)
-- A message that is lost on its way is in its channel, as far as a cut can tell: on its way, or lost already.
-- A copy is in the channel where the message that it copies has left it, and the copy has not.
+- A message whose send is gone is in no channel; a surviving receive of it makes a cut inconsistent.
+- A receive that is gone counts as none: its message waits in the channel for another receive, or for ever.
+- A message that is lost or fenced off on arrival leaves the channel there. That is a *position* of the receiver, which
+  lies behind some event and is numbered with the events. If the message was put back, or if a restore took the loss
+  back, it counts as lost in transit instead.
+- A message that is lost in transit is in its channel, as far as a cut can show: in transit, or lost already.
+- A copy is in the channel after the original message has left it, until the copy leaves it.
 
-Joins and leaves are no part of this: cuts are judged by their messages. Without the column `row` no order tells when a
-message was lost: all of them count as lost on their way.
+Joins and leaves play no part: cuts are checked by their messages. Without the column `row` no order shows when a
+message was lost: all of them count as lost in transit.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pipeline.cuts.sends import NEVER, Bools, Sends
 from pipeline.cuts.surviving import Rows, surviving
 from sim.core.model import APPLICATION_KINDS, COPIED, RECEIVE, RESTORE, SEND
 
-Read = Mapping[int, int]  # by run_id, how many of its restores its cuts know of; of other runs all
+Read = Mapping[int, int]  # by run_id, the number of restores that its cuts know of; those of other runs know of all
 
 
-class Told(NamedTuple):
-    """Sends, and what they tell: what channels hold, which cuts are inconsistent, or both."""
+class Evidence(NamedTuple):
+    """Sends, and what they are evidence of: the content of channels, the consistency of cuts, or both."""
 
     sends: Sends
     holds: bool = True
@@ -43,8 +43,8 @@ class Told(NamedTuple):
 class Frontiers(NamedTuple):
     """The numbers of positions inside, by cut and place of a name. The last column, of all other names, is 0.
 
-    A number of events leaves open whether what is lost right behind the last one is inside: in `at_most` it is, and no
-    channel holds it; in `at_least` it is not, and no cut is inconsistent by it.
+    A number of events leaves open whether a loss right behind the last event is inside. In `at_most` it is, so no
+    channel holds the message; in `at_least` it is not, so the loss makes no cut inconsistent.
     """
 
     at_most: NDArray[numpy.int32]
@@ -52,7 +52,7 @@ class Frontiers(NamedTuple):
 
 
 class _Needs(NamedTuple):
-    """What comes in needs what was sent: (target, at) is inside only with (source, put). Sorted by run."""
+    """The needs of arrivals for their sends: (target, at) is inside only with (source, put). Sorted by run."""
 
     run: Numbers
     target: Numbers
@@ -69,9 +69,9 @@ class _Needs(NamedTuple):
 
 
 class Ways:
-    """The ways of the messages of some runs, from the rows of those that are marked; of others a send tells all.
+    """The ways of the messages of some runs, from the rows of marked runs; in other runs a send row decides alone.
 
-    Cuts know of so many restores of each run as `read` has. `are_marked` says which runs are, by place.
+    Cuts know of as many restores of each run as `read` says. `are_marked` says by place whether a run is marked.
     """
 
     def __init__(self, rows: Rows, runs: Numbers, read: Read) -> None:
@@ -99,13 +99,13 @@ class Ways:
         return self._positions.of_events(rows.run, rows.name, rows.index)
 
     def _keys(self, run: Numbers, message: Numbers) -> Numbers:
-        """A number for each message of a run that some row names; -1 for others."""
+        """A number for each message of a run that some row names; -1 for other messages."""
         place = numpy.minimum(numpy.searchsorted(self._messages, message), len(self._messages) - 1)
         found: Numbers = numpy.where(self._messages[place] == message, place * self._runs + run, -1)
         return found
 
     def _originals(self, rows: Rows) -> Lookup:
-        """By the key of a copied message, that of the message that it copies: the same send, on the same channel."""
+        """A map from the key of a copy to that of its original: the message of the same send on the same channel."""
         copies, sends = rows.of(COPIED), rows.of(SEND)
         copies = copies.where(copies.index >= 0)  # a marker may be copied too
         places = numpy.concatenate([copies.run, sends.run]), numpy.concatenate([copies.channel, sends.channel])
@@ -116,7 +116,7 @@ class Ways:
         return Lookup(self._keys(copies.run, copies.message), of_send(keys[:count]), -1)
 
     def _needed(self, left: Rows, receipts: Rows, losses: Rows, lost_at: Numbers) -> _Needs:
-        """What every receipt, and every loss as a message comes, needs to be inside: its send."""
+        """The send that every receipt, and every loss on arrival, needs to be inside."""
         sends = left.of(SEND)
         keys = self._keys(sends.run, sends.message)
         put, source = Lookup(keys, self._at(sends)), Lookup(keys, sends.name)
@@ -128,10 +128,10 @@ class Ways:
         order = numpy.argsort(run, kind="stable")
         return _Needs(*(column[order] for column in found)).where(put(own)[order] != NEVER)
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ answers
 
     def frontiers(self, cuts: Cuts, names: Names) -> Frontiers:
-        """The positions inside; of runs without marks, the events."""
+        """The numbers of positions inside; in runs without marks, those of events."""
         given = cuts.frontiers()
         inside = numpy.zeros((cuts.size, len(names) + 1), numpy.int64)
         inside[:, : given.shape[1] - 1] = given[:, :-1]
@@ -151,7 +151,7 @@ class Ways:
         return Frontiers(*(numpy.minimum(own, NEVER - 1).astype(numpy.int32) for own in (at_most, at_least)))
 
     def _stand(self, cuts: Cuts, cut_of: Numbers, inside: Numbers) -> None:
-        """Puts those who take no part there where the others need them, and no later."""
+        """Places each process that takes no part as early as the others require."""
         assert cuts.rows is not None
         least = numpy.flatnonzero(cuts.rows == LEAST)
         for cut in numpy.unique(cut_of[least]).tolist():
@@ -165,23 +165,23 @@ class Ways:
                 are_inside = needs.at <= now[needs.target]
                 numpy.maximum.at(now, needs.source[are_inside], needs.put[are_inside])
 
-    def of(self, sends: Sends) -> Iterator[Told]:
-        """What sends of marked runs tell, by positions in the place of indices."""
+    def of(self, sends: Sends) -> Iterator[Evidence]:
+        """Yield the evidence of the sends of marked runs, with positions in place of indices."""
         run, source, index = (column.astype(numpy.int64) for column in (sends.run, sends.source, sends.index))
         is_gone = self._left.are_gone(run, source, index)
         put = numpy.where(is_gone, NEVER, self._positions.of_events(run, source, index))
         keys = self._keys(run, sends.message)
         first, last = self._out(keys, is_gone)
         is_copy = numpy.isin(keys, self._original.keys)
-        yield Told(_at(sends, put, last).where(~is_copy), orders=False)
-        yield Told(_at(sends, put, first), holds=False)
+        yield Evidence(_at(sends, put, last).where(~is_copy), orders=False)
+        yield Evidence(_at(sends, put, first), holds=False)
         copies = numpy.flatnonzero(is_copy)
         left_at, _ = self._out(self._original(keys[copies]), is_gone[copies])
         own = _at(sends.where(copies), numpy.where(is_gone[copies], NEVER, left_at), last[copies])
-        yield Told(own._replace(source=own.target), orders=False)
+        yield Evidence(own._replace(source=own.target), orders=False)
 
     def _out(self, keys: Numbers, is_gone: Bools) -> tuple[Numbers, Numbers]:
-        """Where messages are received first and last; or lost, if that is not gone with the send."""
+        """The positions of the first and last receive of messages, or of their loss if the send survives."""
         lost = numpy.where(is_gone, NEVER, self._lost(keys))
         first, last = self._first(keys), self._last(keys)
         return numpy.where(first == NEVER, lost, first), numpy.where(last == NEVER, lost, last)
@@ -192,7 +192,7 @@ def _at(sends: Sends, put: Numbers, out: Numbers) -> Sends:
 
 
 def _until(rows: Rows, runs: Numbers, read: Read) -> Rows:
-    """The rows that cuts know of: those before the next restore."""
+    """The rows that the cuts know of: those before the next restore."""
     restores = rows.of(RESTORE).in_order("run", "row")
     end = numpy.full(len(runs), numpy.iinfo(numpy.int64).max)
     for run_id, count in read.items():

@@ -1,4 +1,4 @@
-"""Runs of one scenario at once, in this process: for a page that shows them while somebody drags a slider."""
+"""Runs of one scenario at once, in this process: for a page that shows them while a user drags a slider."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sim.document.files import parse_toml
 def rows_at_once(document: str, name: str, by_numba: int, in_python: int) -> list[Row]:
     """The rows of the first runs of a scenario (as TOML, without a seed), with seeds from 0, as an ensemble has them.
 
-    As many runs as the compiled kernel is to do (none: 0), or else as Python is to do. A row has the measures and
+    There are `by_numba` runs if the compiled kernel can do them, else `in_python` runs. A row has the measures and
     verdicts of its snapshot (pipeline/ensembles/measure.py) and its seed. Raises InputError.
     """
     quick = quick_rows(document, name, range(by_numba)).rows

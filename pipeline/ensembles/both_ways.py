@@ -1,6 +1,6 @@
-"""Runs by the compiled kernel, as long as its rows are those of Python: of each call one run is done both ways.
+"""Runs by the compiled kernel, as long as its rows equal those of Python: in each call one run is done both ways.
 
-A document about which the two have differed is not given to the kernel again in this process.
+If the two differ on a document, this process does not give it to the kernel again.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _distrusted: set[str] = set()  # documents
 
 
 class BothWays(NamedTuple):
-    """The rows of runs (pipeline/ensembles/measure.py), None for each that Python has to do; whether any differed."""
+    """The rows of runs (pipeline/ensembles/measure.py; None: Python has to do this run), and whether a row differed."""
 
     rows: list[list[Row] | None]
     is_disputed: bool
 
 
 def quick_rows(document: str, name: str, seeds: Sequence[int]) -> BothWays:
-    """The runs of a scenario (as TOML, without a seed) with these seeds. The first that is answered is compared."""
+    """The runs of a scenario (as TOML, without a seed) with these seeds. The first answer is compared with Python's."""
     if document in _distrusted:
         return BothWays([None for _ in seeds], True)
     quick = compiled_of(document, name)
@@ -43,14 +43,14 @@ def quick_rows(document: str, name: str, seeds: Sequence[int]) -> BothWays:
 
 
 def rows_in_python(scenario: Scenario, seed: int) -> list[Row]:
-    """The rows of one run. Raises whatever the scenario raises."""
+    """The rows of one run. Raises every exception that the scenario raises."""
     return measure(run(replace(scenario, seed=seed)))
 
 
 def _is_that_of_python(scenario: Scenario, seed: int, found: list[Row]) -> bool:
     try:
         return rows_in_python(scenario, seed) == found
-    except Exception:  # an error that the kernel has not seen; who does the run again reports it
+    except Exception:  # an error that the kernel missed; repeating the run reports it
         return False
 
 

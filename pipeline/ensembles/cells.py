@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pipeline.ensembles import parameter_values
-from pipeline.ensembles.grid import NO, SETTINGS, YES, Grid
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.options import NO, SETTINGS, YES
 from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
@@ -48,7 +49,7 @@ def cells_of(grid: Grid) -> tuple[Cell, ...]:
     """The cells of `grid`, in the order of their numbers. Makes trial runs to estimate the durations.
 
     Raises InputError for a cell that is no valid scenario or whose run would be too long, or a grid that is too big;
-    OutOfTime where the deadline passes.
+    OutOfTime when the deadline passes.
     """
     build = _CellBuilder(grid)
     cells = []
@@ -68,7 +69,7 @@ def cells_of(grid: Grid) -> tuple[Cell, ...]:
 
 # ------------------------------------------------------------------ combinations
 
-_Draft = tuple[Scenario, int]  # a scenario without snapshots, and how many processes initiate each snapshot
+_Draft = tuple[Scenario, int]  # a scenario without snapshots, and the number of processes that initiate each snapshot
 _NOT_FIFO = {YES: (), NO: (EVERY_CHANNEL,)}
 
 
@@ -93,7 +94,7 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
                     base if is_own else with_algorithm(base, algorithm),
                     parameters=parameters,
                     delay=rule,
-                    control_delay=rule if grid.scenario is None else base.control_delay,  # one law for the network
+                    control_delay=rule if grid.scenario is None else base.control_delay,  # one for the network
                     marker_delay=base.marker_delay
                     if marker_delay is None
                     else parameter_values.delay_rule(marker_delay),
@@ -221,7 +222,7 @@ class _CellBuilder:
         return self._trials[plain]
 
     def _initiations(self, scenario: Scenario, initiators: int, duration: float) -> Iterator[Initiation]:
-        """Who initiates each snapshot, and when: all at `grid.at`, or spread evenly, each by the next processes."""
+        """The initiators and times of all snapshots: all at `grid.at`, or spread evenly, each by the next processes."""
         grid, able = self._grid, may_initiate(scenario)
         count = len(able)
         if count and scenario.rules.initiators in (SOURCES, ALL):

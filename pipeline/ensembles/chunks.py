@@ -16,8 +16,9 @@ import pyarrow
 
 from pipeline.ensembles.both_ways import quick_rows
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import ALL, SAMPLE, YES, Grid
+from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.measure import Row, describe, measure
+from pipeline.ensembles.options import ALL, SAMPLE, YES
 from pipeline.ensembles.rerun import scenario_of
 from pipeline.ensembles.run_costs import with_costs
 from pipeline.store.folder import Store
@@ -28,18 +29,19 @@ from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES, Event
 from sim.run.execution import Execution, run
 
-CHUNKS = 32  # at least, if there are enough runs: so that all workers finish at about the same time
+CHUNKS = 32  # the least number, if there are enough runs: so all workers finish at about the same time
 MOST_CHUNKS = 4_096  # unless runs are very long; readers open every part
 LEAST_RUNS, MOST_RUNS = 8, 250  # in a chunk; a killed worker loses its chunk
 MOST_ROWS = 500_000  # event rows in a chunk, as estimated; a worker holds all of them
 
 
 class Plan(NamedTuple):
-    """What workers need: where parts go (None: rows are kept nowhere), the cells' documents, and how runs are divided
-    into chunks of `size` runs.
+    """A plan for workers: the folder of the parts (None: rows are not kept), the documents of the cells, and the
+    division of the runs into chunks of `size` runs.
 
-    Run r of cell c has run_id c * runs + r and seed `seed` + r. For `events` see Grid. `by_numba`: whether
-    the compiled kernel may do what it can. `costs`: whether the costs of snapshots are measured, which it cannot.
+    Run r of cell c has run_id c * runs + r and seed `seed` + r. For `events` see Grid. `by_numba`: whether the
+    compiled kernel may do the runs that it can do. `costs`: whether the costs of snapshots are measured, which only
+    Python can do.
     """
 
     into: Addition | None
@@ -78,7 +80,7 @@ def part_name(run_ids: range) -> str:
 
 
 def run_ids_of(part: str) -> range:
-    """The runs that a part has by its name; none if the name is no `part_name`."""
+    """The runs that the name of a part stands for; none if the name is no `part_name`."""
     found = re.fullmatch(r"runs-(\d+)-(\d+)", part)
     return range(int(found[1]), int(found[2]) + 1) if found else range(0)
 
@@ -102,7 +104,7 @@ def plan_of(store: Store | None, grid: Grid) -> Plan:
 
 
 def chunk_size(runs: int) -> int:
-    """How many runs are in a chunk, of so many, unless they are very long."""
+    """The number of runs in a chunk of an ensemble with `runs` runs, unless they are very long."""
     return max(min(max(LEAST_RUNS, runs // CHUNKS), MOST_RUNS), -(-runs // MOST_CHUNKS))
 
 
@@ -128,7 +130,7 @@ def carry_out(plan: Plan, chunk: int) -> None:
 
 
 def measured(plan: Plan, run_id: int, engine: str = PYTHON) -> tuple[list[Row], Execution | None]:
-    """The rows of a run without `has_events`, and its execution; None if it failed, and the row says why."""
+    """The rows of a run without `has_events`, and its execution (None: it failed, and the row says why)."""
     row = {**_beginning(plan, run_id), "engine": engine}
     scenario = scenario_of(row)
     row |= describe(scenario)
@@ -142,7 +144,7 @@ def measured(plan: Plan, run_id: int, engine: str = PYTHON) -> tuple[list[Row], 
 
 
 def _beginning(plan: Plan, run_id: int) -> Row:
-    """What is known of a run before it is carried out."""
+    """The cells of a run's row that are known before it is carried out."""
     cell, ordinal = divmod(run_id, plan.runs)
     return {
         "run_id": run_id, "cell": cell, "seed": plan.seed + ordinal, "document": plan.documents[cell],
@@ -151,9 +153,9 @@ def _beginning(plan: Plan, run_id: int) -> Row:
 
 
 def _by_numba(plan: Plan, run_ids: Sequence[int]) -> tuple[dict[int, list[Row]], set[int]]:
-    """The rows of the runs that the compiled kernel answers, by run_id; and the runs about which it is not trusted.
+    """The rows of the runs that the compiled kernel answers, by run_id, and the runs whose rows are not trusted.
 
-    Of each document one run is carried out in Python as well.
+    One run of each document is carried out in Python as well.
     """
     found: dict[int, list[Row]] = {}
     disputed: set[int] = set()

@@ -1,7 +1,7 @@
-"""Joins the many small parts of a finished ensemble into a few: to open thousands takes longer than to read them.
+"""Joins the many small parts of a finished ensemble into a few: opening thousands takes longer than reading them.
 
-A task of Spark joins parts that follow each other, and its worker writes one: named after its runs, as theirs are. So
-an ensemble is resumed as before, and what a killed compaction leaves is as it was. Big parts are left as they are.
+A task of Spark joins consecutive parts, and its worker writes one part, which is named after its runs like any other.
+So an ensemble is resumed as before. A killed compaction changes nothing. Big parts stay as they are.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MANY = 64  # parts: fewer are opened in a moment
-MOST_ROWS = {"runs": 125_000, "events": 500_000}  # in a part; a worker holds all of them
+MOST_ROWS = {"runs": 125_000, "events": 500_000}  # in a joined part; a worker holds all of them
 
 
 class _Group(NamedTuple):
-    """Parts that follow each other, and the name of the one that replaces them."""
+    """Consecutive parts, and the name of the part that replaces them."""
 
     name: str
     parts: tuple[str, ...]
 
 
 def compact(spark: SparkSession, store: Store) -> None:
-    """Joins the parts of the tables that have many. Readers see the old parts, or the new ones.
+    """Joins the parts of the tables that have many. Readers see either the old parts or the new ones.
 
-    Raises InputError if a part cannot be read or written, and what Spark raises; then all is as it was.
+    Raises InputError if a part cannot be read or written, and every exception of Spark; then nothing has changed.
     """
     for table in MOST_ROWS:
         count = len(store.parts(table))
@@ -64,7 +64,7 @@ def _groups(store: Store, table: str) -> list[_Group]:
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """The name of a part that holds the runs of some others."""
+    """The name of a part that holds the runs of these parts."""
     ranges = [run_ids_of(part) for part in parts]
     return part_name(range(ranges[0].start, ranges[-1].stop))
 
@@ -80,7 +80,7 @@ def _join_on_workers(spark: SparkSession, store: Store, table: str, new: Replace
 
 # ------------------------------------------------------------------ on a worker
 
-# Of each group: the part that was written, and its rows; or why it cannot be joined.
+# For each group: the part that was written and its number of rows, or the reason why it cannot be joined.
 _RESULT_TYPES: Types = {"part": "string", "rows": "int64", "problem": "string"}
 
 
@@ -98,7 +98,7 @@ def _run_task(
 
 
 def _join(store: Store, table: str, new: Replacement, group: _Group) -> Written:
-    """Writes the rows of a group as one part. Thousands of rows share a text, such as a document, and are held so."""
+    """Writes the rows of a group as one part. A text that thousands of rows share, such as a document, is held once."""
     texts = [name for name, kind in TABLES[table].items() if kind == "string"]
     place, files = store.place, {part.name: store.place.inside(part.file) for part in store.parts(table)}
     found = [

@@ -1,8 +1,8 @@
-"""The simulated check of sizing: the law of an algorithm (sim/theory/sizing.py) against runs of small systems.
+"""The simulated check of sizing: the cost model of an algorithm (sim/theory/sizing.py) against runs of small systems.
 
 In a run every channel carries messages at one rate (the workload stream). A large system is scaled down: it has fewer
-nodes, and a channel holds fewer messages. Delays stand in the same proportion, as far as a channel then still holds
-some messages: the law is the same, and with less than one message it would say little.
+nodes, and a channel holds fewer messages. The delays keep their proportion, as far as a channel then still holds some
+messages: the cost model is the same, and a run with less than one message in a channel would show little.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from sim.theory.sizing_inputs import System
 from sim.theory.topology_shape import shape
 
 WORKLOAD = "stream"
-# The ensemble that comes with the app. Messages enough that every channel is busy until the last snapshot is complete.
+# The ensemble that comes with the app. It has enough messages to keep every channel busy until the last snapshot ends.
 GRID = {
     "workload": WORKLOAD, "algorithm": "chandy_lamport,unaligned_barriers", "topology": "complete,ring,line,star,dag",
     "processes": "4,7", "delay": "fixed:2.5,fixed:5", "marker_delay": "fixed:1,fixed:6", "at": "12", "runs": "10",
     "events": "none",
 }  # fmt: skip
 PARAMETERS = {"every": "0.5,0.8", "messages": "450"}
-WITHIN = 0.1  # a law is wrong if it is further off
+WITHIN = 0.1  # a cost model is wrong if its relative error is greater
 
 MOST_NODES = 8  # of a system that is scaled down
-MOST_HELD, LEAST_HELD = 24.0, 3.0  # messages on their way in a channel there, by the longer delay, and by a message's
+MOST_HELD, LEAST_HELD = 24.0, 3.0  # messages in transit in a channel there, by the longer delay, and by a message's
 RUNS = 8
 
 
 def system_of(cell: Mapping[str, Any]) -> System:
-    """The system of a cell of an ensemble of streams: a row of its summary. One byte counts for each message."""
+    """The system of a cell of an ensemble of streams, from a row of its summary. A message counts as one byte."""
     every = Fraction(str(json.loads(cell["parameters"])["every"]))
     return System.read({
         "nodes": cell["processes"], "topology": cell["topology"], "algorithm": cell["algorithm"], "rate": 1 / every,
@@ -56,18 +56,19 @@ def system_of(cell: Mapping[str, Any]) -> System:
 
 
 def predicted(cell: Mapping[str, Any]) -> float:
-    """How many messages the law says that a snapshot records there. Raises InputError where there is no law."""
+    """The number of messages that a snapshot records there, by the cost model. Raises InputError if there is none."""
     found = sizes(system_of(cell))
     if found is None:
-        raise InputError(f"algorithm: {cell['algorithm']} has no law; choose another one")
+        raise InputError(f"algorithm: {cell['algorithm']} has no cost model; choose another one")
     return found.recorded
 
 
 class Measured(NamedTuple):
-    """What runs tell, in the mean: messages recorded, in all channels and in those to P1; units of time.
+    """Means over runs: the messages recorded in all channels and in those to P1, and times.
 
-    A unit is the time from one message on a channel to the next. latency: from the first recording to the last channel
-    closed. blocked: the longest time that a channel was blocked. stands_still: the longest time that a process paused.
+    The unit of time is the time from one message on a channel to the next. latency: from the first recording to the
+    last channel closed. blocked: the longest time that a channel was blocked. stands_still: the longest time that a
+    process paused.
     """
 
     recorded: float
@@ -78,7 +79,7 @@ class Measured(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A small system: what the law says of it, and what was measured in so many runs."""
+    """A small system: the prediction of the cost model, and the means measured in `runs` runs."""
 
     system: System
     runs: int
@@ -87,15 +88,15 @@ class Check(NamedTuple):
 
     @property
     def error(self) -> float | None:
-        """The relative error of the law for what is recorded; None if nothing was."""
+        """The relative error of the cost model for the recorded messages (None: none were recorded)."""
         return error_of(self.expected.recorded, self.measured.recorded)
 
 
 def scaled(system: System) -> System:
-    """The small system: one message for each unit of time and channel. Raises InputError if none is on its way."""
+    """The small system: one message for each unit of time and channel. Raises InputError if none is in transit."""
     held = [float(system.rate) * float(delay) for delay in (system.delay, system.message_delay)]
     if not max(held):
-        raise InputError("--rate: nothing is on its way in a channel; give a rate and a delay that are not 0")
+        raise InputError("--rate: no message is ever in transit in a channel; give a rate and a delay that are not 0")
     marker_delay, delay = (own * min(1.0, MOST_HELD / max(held)) for own in held)
     return System.read({
         "nodes": min(system.nodes, MOST_NODES), "topology": system.topology, "algorithm": system.algorithm, "rate": 1,
@@ -104,18 +105,21 @@ def scaled(system: System) -> System:
 
 
 def check(system: System, runs: int = RUNS) -> Check:
-    """Runs a system, scaled down, so many times. Raises InputError where there is no law, or the runs are too long."""
+    """Runs a system, scaled down, `runs` times.
+
+    Raises InputError if its algorithm has no cost model, or if the runs are too long.
+    """
     small = scaled(system)
     expected = sizes(small)
     if expected is None:
-        raise InputError("--algorithm: there is no law to be checked; choose another algorithm")
+        raise InputError("--algorithm: has no cost model to check; choose another algorithm")
     scenario = parse_toml(_document(small, expected), WORKLOAD)
     found = [_measured(run(replace(scenario, seed=seed))) for seed in range(runs)]
     return Check(small, runs, expected, Measured(*map(mean, zip(*found, strict=True))))
 
 
 def _measured(execution: Execution) -> Measured:
-    """What one run tells. Its one snapshot is complete."""
+    """The measures of one run, whose one snapshot is complete."""
     (row,) = measure(execution)
     (snapshot,) = snapshots_of(execution)
     first = execution.scenario.processes[0]

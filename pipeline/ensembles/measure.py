@@ -10,7 +10,7 @@ from itertools import accumulate, repeat
 from typing import Any
 
 from pipeline.ensembles import parameter_values, stored
-from pipeline.ensembles.grid import RATES, SETTINGS
+from pipeline.ensembles.options import RATES, SETTINGS
 from sim.core.log import KIND, to_json
 from sim.core.model import COPIED, CRASH, DOWN, DROPPED, FROZEN, LOST, RECEIVE, RESENT, RESTART, SEND, THAWED, UP
 from sim.document.scenario import Scenario
@@ -21,7 +21,7 @@ from sim.verify.sound import SoundSnapshot, sound_snapshots
 
 Row = dict[str, Any]
 
-FAULT_KINDS = (CRASH, RESTART, FROZEN, THAWED, DOWN, UP, COPIED, RESENT, DROPPED)  # what is lost is counted by itself
+FAULT_KINDS = (CRASH, RESTART, FROZEN, THAWED, DOWN, UP, COPIED, RESENT, DROPPED)  # losses are counted apart
 _IN_FLIGHT_CHANGE = {SEND: 1, RECEIVE: -1}
 
 
@@ -46,7 +46,7 @@ def describe(scenario: Scenario) -> Row:
 
 
 def _settings(scenario: Scenario) -> Row:
-    """What the services are told: SETTINGS."""
+    """The settings of the services, by the options in SETTINGS."""
     found: Row = dict.fromkeys(SETTINGS)
     if scenario.has_storage:
         own = scenario.storage_settings()
@@ -67,7 +67,7 @@ def measure(execution: Execution) -> list[Row]:
 
 
 def _measure_snapshots(execution: Execution) -> list[Row]:
-    """The quick way where nothing is wrong, else the one that finds witnesses: both give the same rows."""
+    """The measures of all snapshots: computed quickly if every check holds, else with witnesses. The rows are equal."""
     sound = sound_snapshots(execution)
     if sound is not None:
         return [

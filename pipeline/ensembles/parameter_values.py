@@ -56,7 +56,7 @@ Value = TypeVar("Value")
 
 
 def single(option: str, found: list[Value]) -> Value:
-    """The only value in `found`. Raises InputError if there are several."""
+    """The only value in `found`. Raises InputError if there are more."""
     if len(found) != 1:
         raise InputError(f"{option}: expected one value, not {len(found)}; this is the same in all cells")
     return found[0]

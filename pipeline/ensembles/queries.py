@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 MOST_CELLS = 2_000
-MOST_EXTREMES = 1  # of each kind
+MOST_EXTREMES = 1  # snapshots of each kind
 MOST_ROWS = 200  # in a table on the page
 
 EVERY, FAILED, INCOMPLETE, IMPOSSIBLE = "all", "failed", "incomplete", "impossible"
@@ -54,7 +54,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class RunQuery:
-    """Which rows of the table runs to show: the kind (of KINDS), cells (None: all), order, and how many at most."""
+    """A query for rows of the table runs: their kind (of KINDS), cells (None: all), order, and greatest number."""
 
     kind: str = EVERY
     cells: tuple[int, ...] | None = None
@@ -82,14 +82,14 @@ def load_overview(spark: SparkSession, store: Store) -> Overview:
 
 
 def warm_up_queries(spark: SparkSession) -> None:
-    """Runs and sums up a small ensemble, since everything that Spark does for the first time is slow.
+    """Runs and sums up a small ensemble, since Spark is slow whenever it does something for the first time.
 
     Does nothing on a cluster, which cannot write into a temporary folder of this machine.
     """
     if os.environ.get("SPARK_REMOTE"):
         return
     grid = Grid.read({"workload": "bank", "processes": "2", "runs": "8"}, {"transfers": "1"})
-    scratch = Scratch()  # and no other temporary folder: what an app that is killed leaves is removed by the next one
+    scratch = Scratch()  # the next app removes this folder if the present one is killed
     try:
         store = Store.create(scratch.path / "runs", ENSEMBLE, grid.to_json())
         run_ensemble(spark, store, grid)
@@ -133,21 +133,21 @@ def nearest_run(store: Store, cell: int, measure: str, value: float) -> list[Row
 
 
 def slowest(store: Store, cells: Sequence[int]) -> list[Row]:
-    """For each process that finished a snapshot of these cells last: how many, and the one that took longest.
+    """A row for each process that finished snapshots of these cells last, with the one that took longest.
 
-    The rows have process, snapshots (their number), cell, run_id, snapshot_id and latency, and are in the order of the
-    processes' names.
+    The columns are process, snapshots (their number), cell, run_id, snapshot_id and latency. The rows are in the order
+    of the processes' names.
     """
     condition = field("cell").isin(list(cells)) & field("slowest").is_valid()
     keys = store.rows("runs").to_table(["slowest", "latency", "cell", *KEY], condition)
     columns = ("cell", "run_id", "snapshot_id", "latency")
     wanted = [("run_id", "count"), *((column, "first") for column in columns)]
     found = _sorted(keys, {"latency": "descending"}).group_by("slowest", use_threads=False).aggregate(wanted)
-    told = [
+    found = [
         {"process": row["slowest"], "snapshots": row["run_id_count"], **{c: row[f"{c}_first"] for c in columns}}
         for row in found.to_pylist()
     ]
-    return sorted(told, key=lambda row: (len(row["process"]), row["process"]))
+    return sorted(found, key=lambda row: (len(row["process"]), row["process"]))
 
 
 def run_of(store: Store, run_id: int, snapshot_id: str | None) -> Row:

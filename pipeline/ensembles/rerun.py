@@ -23,7 +23,7 @@ def scenario_of(row: Mapping[str, Any]) -> Scenario:
     if row.get("version", VERSION) != VERSION:
         raise InputError(
             f"run {row.get('run_id')} was made by version {row['version']}, and this is {VERSION}: "
-            "what it makes of it may differ, so use that version, or run the ensemble anew"
+            "the run may differ in this version, so use the other one, or run the ensemble anew"
         )
     name = row.get("scenario") or row.get("workload") or "run"
     return replace(_parsed(row["document"], name), name=f"{name}-{row.get('run_id', 0)}", seed=row["seed"])

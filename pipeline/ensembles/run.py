@@ -51,10 +51,10 @@ def run_ensemble(
     progress: Progress = silent,
     stop: threading.Event | None = None,
 ) -> None:
-    """Carries out the missing runs of `grid` in `store`, until all are done or `stop` is set; the status tells which.
+    """Carries out the missing runs of `grid` in `store`, until all are done or `stop` is set; the status says which.
 
-    `progress` counts runs. Raises InputError for an invalid grid, a folder that cannot be written or that another
-    process writes, and if Spark fails (SparkLost if it has ended). Finished chunks are kept.
+    `progress` counts runs. Raises InputError for an invalid grid, for a folder that cannot be written or that another
+    process writes, and if Spark fails; SparkLost if Spark has ended. Finished chunks are kept.
     """
     plan = plan_of(store, grid)
     with _being_written(store, plan):
@@ -68,9 +68,9 @@ def complete_ensemble(
     stop: threading.Event | None = None,
     session: SparkSession | None = None,
 ) -> None:
-    """Like `run_ensemble`, with the Spark that `carried_out` has; goes on when that is lost. Raises InputError like it.
+    """Does the work of `run_ensemble` with the Spark of `carried_out`, and goes on with a new Spark if that is lost.
 
-    Meanwhile the folder is running, and locked, also while Spark starts again.
+    The folder is running and locked meanwhile, even while Spark starts again. Raises InputError like `run_ensemble`.
     """
     plan = plan_of(store, grid)
     with _being_written(store, plan):
@@ -79,12 +79,12 @@ def complete_ensemble(
 
 @contextmanager
 def _being_written(store: Store, plan: Plan) -> Iterator[None]:
-    """While it lasts, the folder is running; then it is complete, or stopped."""
+    """In the block the folder is running; afterwards it is complete or stopped."""
     store.mark_running()
     try:
         yield
     except BaseException:
-        with suppress(InputError):  # such as a full disk, which the first exception reports
+        with suppress(InputError):  # such as a full disk: the first exception reports it
             store.finish(STOPPED)
         raise
     store.finish(STOPPED if _undone(store, plan) else COMPLETE)
@@ -93,7 +93,7 @@ def _being_written(store: Store, plan: Plan) -> Iterator[None]:
 def _run_missing(
     spark: SparkSession, store: Store, plan: Plan, progress: Progress, stop: threading.Event | None
 ) -> None:
-    """Carries out the chunks that are missing, until `stop` is set. Of all chunks, it joins and sums up the runs."""
+    """Carries out the missing chunks until `stop` is set. When all are done, it joins and sums up the runs."""
     check_reach(spark, store.place)
     chunks, total = _undone(store, plan), plan.run_count
     done = total - sum(len(plan.run_ids(chunk)) for chunk in chunks)
@@ -127,7 +127,7 @@ def is_done(store: Store, grid: Grid) -> bool:
 
 
 def _undone(store: Store, plan: Plan) -> list[int]:
-    """The chunks whose runs are in no part: in one of their own, or in one that joins several."""
+    """The chunks whose runs are in no part, neither in one of their own nor in a joined one."""
     ends = {ids.start: ids.stop for ids in (run_ids_of(part.name) for part in store.parts("runs"))}
     missing, end = [], 0
     for chunk in range(plan.chunk_count):
@@ -158,7 +158,7 @@ def run_on_workers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop:
 
 # ------------------------------------------------------------------ on a worker
 
-_RESULT_TYPES: Types = {"runs": "int64", "problem": "string"}  # of each chunk; problem: why it cannot be written
+_RESULT_TYPES: Types = {"runs": "int64", "problem": "string"}  # a row for each chunk; problem: why it cannot be written
 
 
 def _run_task(plan: Plan, chunks: Sequence[int], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Any]:

@@ -1,6 +1,6 @@
-"""Measures what the snapshots of a run cost: the columns of runs that are asked for with `costs` (COSTS of the schema).
+"""Measures the costs of the snapshots of a run: the columns COSTS of the schema, which the option `costs` requests.
 
-A second run is made for them, the same one without snapshots, so they take twice the time. All times are in time units.
+They need a second run, the same one without snapshots, so they take twice the time. All times are in time units.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def with_costs(execution: Execution, rows: Sequence[Row]) -> list[Row]:
-    """The rows of a run (pipeline/ensembles/measure.py) with what their snapshots cost."""
+    """The rows of a run (pipeline/ensembles/measure.py) with the costs of their snapshots."""
     always = {**_late(execution), "stamp_bytes": _bytes_of(execution.stamps.values())}
     costs = {own.snapshot: own for own in costs_of(execution)}
     of_snapshots = {name: _of_snapshot(execution, own) for name, own in costs.items() if name is not None}
@@ -29,7 +29,7 @@ def with_costs(execution: Execution, rows: Sequence[Row]) -> list[Row]:
 
 
 def _late(execution: Execution) -> Row:
-    """How late messages were because of all snapshots of the run, beside the same run without them."""
+    """The delays of messages by all snapshots of the run, compared with the same run without snapshots."""
     plain = without_snapshots(execution.scenario)
     if plain is None:
         return {}
@@ -55,10 +55,10 @@ def _of_snapshot(execution: Execution, own: Costs) -> Row:
 
 
 def _is_consistent(execution: Execution, name: str | None) -> bool | None:
-    """Whether what was recorded is a consistent cut, promised or not (None: not all have recorded).
+    """Whether the recorded states are a consistent cut, promised or not (None: not every process has recorded).
 
-    As of the completion of the snapshot. Copies that are made again and again are never complete; in the end they may
-    contain all that ever happened. So they are judged as of the last step in which every sender still had work to do.
+    This is judged at the completion of the snapshot. Uncoordinated checkpoints are never complete, and the last ones
+    may contain the complete run. So they are judged at the last step in which every sender still had work to do.
     """
     (snapshot,) = (own for own in snapshots_of(execution) if own.id == name)
     if not execution.engine.algorithm.records_once:
@@ -70,14 +70,14 @@ def _is_consistent(execution: Execution, name: str | None) -> bool | None:
 
 
 def _still_at_work(table: Sequence[Event]) -> int:
-    """How many rows there are up to the step in which the first of all senders sends for the last time."""
+    """The number of rows up to the step in which the first of all senders sends for the last time."""
     last = {row.process: row.step for row in table if row.kind == SEND}
     until = min(last.values(), default=table[-1].step if table else 0)
     return sum(row.step <= until for row in table)
 
 
 def _copied(execution: Execution, rows: Sequence[Event]) -> int | None:
-    """The pages of states that were copied for a snapshot, by what its algorithm notes (None: it notes none)."""
+    """The number of pages that were copied for a snapshot, as its algorithm notes (None: it notes none)."""
     notes = (json.loads(row.body) for row in rows if row.kind == NOTED and row.body is not None)
     copied = [execution.engine.algorithm.copied_pages(note) for note in notes]
     return sum(filter(None, copied)) if any(each is not None for each in copied) else None

@@ -1,4 +1,4 @@
-"""Measures what a storage and recoveries came to in a run: some of the columns of RUN_TYPES."""
+"""Measures the storage and the recoveries of a run: some of the columns of RUN_TYPES."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sim.theory.surviving import surviving
 
 
 def of_snapshot(execution: Execution, snapshot: str, began: int | None) -> dict[str, Any]:
-    """What the storage did for `snapshot`, which began at step `began`.
+    """The storage's part in `snapshot`, which began at step `began`.
 
-    How many uploads it has refused; whether its manifest is written, how many time units after the first recording, and
-    the bytes that it names. Copies that nobody coordinates have no manifest.
+    The columns are the number of refused uploads; whether its manifest is written, how many time units after the first
+    recording, and the bytes that it names. Uncoordinated checkpoints have no manifest.
     """
     if not execution.scenario.has_storage:
         return WITHOUT_STORAGE
@@ -37,10 +37,10 @@ def of_snapshot(execution: Execution, snapshot: str, began: int | None) -> dict[
 
 
 def of_run(execution: Execution) -> dict[str, Any]:
-    """How many recoveries there were, and what they cost.
+    """The number of recoveries, and their costs.
 
-    The mean time from the crash (else from the beginning) to the last process that goes back, of those recoveries in
-    which one does; the application events that they took back, and the messages that they put back.
+    The costs are the mean time from the crash (else from the beginning) to the last restore, over the recoveries with
+    a restore; the number of application events that they took back; and the number of messages that they put back.
     """
     kinds = execution.log.column(KIND)
     if RECOVERY not in kinds:

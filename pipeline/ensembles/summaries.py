@@ -73,7 +73,7 @@ def _columns() -> list[Column]:
 
 
 def extremes(runs: DataFrame, most: int = MOST_EXTREMES) -> DataFrame:
-    """At most `most` snapshots of each kind: failing, longest, most recorded, highest outlier score. EXTREME_TYPES."""
+    """At most `most` snapshots of each kind: failing, longest, most recorded, highest outlier score (EXTREME_TYPES)."""
     score = F.col("outlier_score")
     ranks = {
         "failing": F.when(F.col("failed"), F.lit(0.0)),
@@ -112,7 +112,7 @@ def with_outlier_scores(runs: DataFrame) -> DataFrame:
 
 
 def sample(runs: DataFrame, most: int = MOST_POINTS) -> DataFrame:
-    """At most `most` rows, those with the lowest hash of run and snapshot: always the same ones. SAMPLE_TYPES."""
+    """At most `most` rows, those with the lowest hash of run and snapshot: always the same ones (SAMPLE_TYPES)."""
     order = (F.xxhash64("run_id", "snapshot_id"), "run_id", "snapshot_id")
     return runs.select(*SAMPLE_TYPES).orderBy(*order).limit(most)
 

@@ -1,1 +1,1 @@
-"""Every run of a system that is too large for one machine's memory: its states in parts, stepped by Spark's workers."""
+"""Exploration of systems that are too large for one machine's memory: Spark's workers step the states in parts."""

@@ -1,7 +1,8 @@
-"""What a worker does with one part of the states: those whose columns have the same hash. It writes its part itself.
+"""A worker's tasks with one part of the states: those whose columns have the same hash. The worker writes its part.
 
-The files of a part are arrays of NumPy at a place that all workers reach. A file is whole or not there, and depends on
-what it holds alone: a task may be carried out twice. Numbers of local states and contents are the driver's, everywhere.
+The files of a part are arrays of NumPy at a place that all workers reach. A file is either complete or absent, and its
+content depends only on the task, so a task may be carried out twice. The driver alone numbers local states and contents
+of channels.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ NOTHING = np.zeros(0, np.int64), np.zeros(0)
 
 @dataclass(frozen=True)
 class Files:
-    """The place of an exploration, and the number of its parts. packing: how often the keys were made wider.
+    """The place of an exploration, and the number of its parts. packing: the number of times the keys were widened.
 
-    States are kept as `words` of their packing, a row for each.
+    States are kept as rows of `words`, by their packing.
     """
 
     place: Place
@@ -90,9 +91,9 @@ class Files:
         self.save(self.sent("", depth, part), words_of(packing, keys[order]))
 
     def _belongs(self, packing: Packing | Collapsed, keys: Keys) -> NDArray[np.int64]:
-        """The parts to which states belong, whatever their accounts are.
+        """The parts to which states belong, by the numbers in their columns.
 
-        It depends on the numbers in their columns, not on how wide these are.
+        They depend neither on the width of the columns nor on the accounts of the states.
         """
         mixed = np.zeros(len(keys), np.uint64)
         for place in range(len(packing.widths)):
@@ -102,7 +103,7 @@ class Files:
 
 
 def words_of(packing: Packing | Collapsed, keys: Keys) -> Keys:
-    """States as rows of words, which mean the same wherever they are read."""
+    """States as rows of words, which mean the same on every machine."""
     return np.stack(packing.words(packing.column(keys, place) for place in range(len(packing.widths))), axis=1)
 
 
@@ -113,14 +114,14 @@ def keys_of(packing: Packing | Collapsed, words: Keys) -> Keys:
 
 @dataclass
 class Task:
-    """Something that is done with a part, on any machine that sees the files. `space` has the tables of the driver."""
+    """A task with a part, for any machine that sees the files. `space` has the tables of the driver."""
 
     files: Files
     space: Space
     depth: int
 
     def carry_out(self, part: int) -> dict[str, Any]:
-        """Does it. Returns plain data for the driver."""
+        """Carry out the task. Returns plain data for the driver."""
         raise NotImplementedError
 
     def load(self, depth: int, part: int) -> Keys:
@@ -138,7 +139,7 @@ class Step(Task):
     senders: Sequence[int]
 
     def carry_out(self, part: int) -> dict[str, Any]:
-        """The counts; or what the tables of the driver do not hold, by column, as `wanted`: then nothing is sent."""
+        """The counts; or, if the driver's tables lack entries, these by column as `wanted`: then nothing is sent."""
         self.space.packing = packing_of(self.space.packing.widths)  # a new one: numbers of halves are for one part
         if not self.files.has(self.files.words(self.depth, part)):
             self._gather(part)
@@ -173,7 +174,7 @@ class Step(Task):
         return Judge(self.space)
 
     def _counts(self, part: int, keys: Keys) -> Keys:
-        """For how many states each pair of a part stands: for one, or for none if another pair stands for it."""
+        """The number of states that each pair of a part stands for: 1, or 0 if another pair stands for its state."""
         before = [NOTHING[0]]
         if not self.space.holds_one_age:
             before += [self.space.without_accounts(self.load(depth, part)) for depth in range(self.depth)]
@@ -199,9 +200,9 @@ class Step(Task):
 
 @dataclass
 class Widen(Task):
-    """Write the states of a part up to a depth anew, in the packing of `space`.
+    """Write the states of a part up to a depth again, in the packing of `space`.
 
-    old, old_widths: the files, and their packing, as they are now.
+    old, old_widths: the present files and their packing.
     """
 
     old: Files
@@ -218,7 +219,7 @@ class Widen(Task):
 
 
 def wider_words(old: Sequence[int], new: Sequence[int], words: Keys) -> Keys:
-    """States that are given as rows of words, in a packing of other widths."""
+    """States, given as rows of words in the packing `old`, in the packing `new`."""
     before, after = packing_of(old), packing_of(new)
     keys = keys_of(before, words)
     return words_of(after, after.packed(before.column(keys, place) for place in range(len(old))))
@@ -226,7 +227,7 @@ def wider_words(old: Sequence[int], new: Sequence[int], words: Keys) -> Keys:
 
 @dataclass
 class Lead(Task):
-    """Look for a step from a part to a state, of which `words` tells."""
+    """Look for a step from a part to the state `words`."""
 
     words: Sequence[int]
 

@@ -1,8 +1,8 @@
 """All states of a system, spread over Spark's workers: the driver of the search, depth by depth.
 
 The driver alone carries out rules, numbers local states and contents of channels, and sends its tables with each job.
-The workers look up the steps of their parts. Where a table lacks something, a part is stepped again after the driver
-has filled it. No states pass through the driver but those of violations and of the runs to them.
+The workers look up the steps of their parts. If a table lacks an entry, the driver fills it, and the part is stepped
+again. The driver receives no states except those of violations and of the runs to them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STATES_OF_TASK = 200_000  # a depth with fewer states is one task
 
 @dataclass
 class SpreadOut(Explored):
-    """What was found. The levels are in files. The keys in `worst` are places in `words`."""
+    """The result of a search. The levels are in files. The keys in `worst` are places in `words`."""
 
     words: list[list[int]] = field(default_factory=list)
 
@@ -63,8 +63,8 @@ def explored(
 ) -> Exploration:
     """All runs of a scenario without time, as `sim.explore.report.exploration` finds them, on Spark.
 
-    place: empty, and reached by all workers. Ctrl-C ends it early, with a problem. `session` and what is raised: as in
-    `carried_out`.
+    place: an empty folder that all workers reach. Ctrl-C ends the search early, with a problem. `session` and the
+    exceptions are those of `carried_out`.
     """
     may.check(scenario)
     space = Space(may.engine(scenario), own_order=own_order, may=may)
@@ -86,10 +86,10 @@ def explored(
 
 
 class SpreadSearch:
-    """A search, at a place. Where it was interrupted, also by the loss of Spark, it goes on at the same depth."""
+    """A search at a place. After an interruption, such as the loss of Spark, it goes on at the same depth."""
 
     def __init__(self, space: Space, place: Place, parts: int, most_states: int) -> None:
-        """`place` is empty, and workers reach it. parts: how many there are, by the hash of a state's columns."""
+        """`place` is empty, and workers reach it. parts: the number of parts, by the hash of a state's columns."""
         self.space, self.most_states = space, most_states
         self.judge = Judge(space)
         self.found = SpreadOut(space, self.judge.parts)
@@ -100,11 +100,11 @@ class SpreadSearch:
         self._files = Files(place, parts)
         self._files.send(space, -1, 0, space.initial(), np.ones(1))
         self._senders: Sequence[int] = (0,)
-        self._done: dict[int, dict[str, Any]] = {}  # what came of the parts of this depth
-        self._narrow: tuple[Files, list[int]] | None = None  # files that have to be written anew, and their widths
+        self._done: dict[int, dict[str, Any]] = {}  # the results of the parts of this depth
+        self._narrow: tuple[Files, list[int]] | None = None  # files to be written again, and their widths
 
     def go_on(self, spark: SparkSession, progress: Progress = silent) -> None:
-        """Search until all is found, or there are too many. `progress` counts states."""
+        """Search until all states are found, or there are too many. `progress` counts states."""
         while self.found.complete:
             self._step(spark)
             states, pairs = (sum(done[what] for done in self._done.values()) for what in ("states", "pairs"))
@@ -150,7 +150,7 @@ class SpreadSearch:
             self._settle(spark)
 
     def _settle(self, spark: SparkSession) -> None:
-        """Have all that workers need in the tables, and keys that are wide enough."""
+        """Fill the tables with all entries that workers need, and widen the keys if necessary."""
         if not self._is_settled():
             old = self.space.packing.widths
             self._narrow = self._narrow or (self._files, old)
@@ -170,7 +170,7 @@ class SpreadSearch:
         return True
 
     def _widen(self, spark: SparkSession, old: Files, widths: list[int]) -> None:
-        """Write all states anew. What parts of this depth have sent is in the old packing, so they are not done."""
+        """Write all states again. The parts of this depth have sent states in the old packing, so they are not done."""
         self._done.clear()
         for _ in self.results(spark, Widen(self._files, self.space, self.depth, old, widths), self._every):
             pass
@@ -206,7 +206,7 @@ class SpreadSearch:
     # ------------------------------------------------------------------ jobs
 
     def results(self, spark: SparkSession, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """What comes of a task with each of some parts. Where there are few states, a worker gets several parts."""
+        """Yield the results of a task with each of some parts. If there are few states, a worker gets several parts."""
         sizes = self.found.per_depth or [1]
         count = min(len(parts), 1 + sizes[min(task.depth, len(sizes) - 1)] // STATES_OF_TASK)
         groups = [list(parts[number::count]) for number in range(count)]
@@ -226,7 +226,7 @@ _RESULTS: Types = {"part": "int32", "result": "string"}  # the result is JSON
 
 
 def _run_task(task: Task, groups: Sequence[Sequence[int]], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Any]:
-    """Carries out a task with the parts of the groups in `batches`. Results report what the system refuses."""
+    """Carries out a task with the parts of the groups in `batches`. Results report the errors of the system."""
     for part in (own for batch in batches for index in batch.column(0).to_pylist() for own in groups[index]):
         try:
             result = task.carry_out(part)

@@ -1,7 +1,7 @@
 """Runs test cases of Princeton's COS 418 snapshot assignment: CASE.top, CASE.events and, if given, CASE.json.
 
 A case is an .events file. Its topology is the .top file of the same name, else the last .top file listed before it. Its
-delays are the .json file of the same name, else a .json file listed right after it, else they are drawn as
+delays are the .json file of the same name, else a .json file listed right after it. Without either, they are drawn as
 `python -m sim cos418` draws them.
 """
 
@@ -27,7 +27,7 @@ SUFFIXES = (".top", ".events")
 
 
 def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
-    """A piece for each case. Raises InputError for a file of another kind, or one that belongs to no case."""
+    """A piece for each case. Raises InputError for a file of another kind, or a file that belongs to no case."""
     for path in files:
         if path.suffix not in (".top", ".events", ".json"):
             raise InputError(

@@ -1,8 +1,8 @@
 """The event logs of a live cluster (docs/live.md): logs/1/*.log, one file for each node, a JSON list a line.
 
 A line is one atomic action: [clock, time, actor, action, rows, index, sent]. `rows` are rows of the event table without
-what can be filled in: [process, index, kind, channel, peer_index, message_id, label, body, snapshot_id]. Sorted by
-Lamport's clock, then by actor, the lines of all files in a folder are one run.
+the columns that can be derived: [process, index, kind, channel, peer_index, message_id, label, body, snapshot_id]. The
+lines of all files in a folder are one run, sorted by Lamport's clock, then by actor.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COLUMNS = ("process", "index", "kind", "channel", "peer_index", "message_id", "
 
 
 class _Line(NamedTuple):
-    """What is used of a line, and its place in words."""
+    """The needed parts of a line, and its file and number for errors."""
 
     clock: int
     time: float
@@ -57,7 +57,7 @@ def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVE
 
 
 def name_of(run: str) -> str:
-    """What the run in a folder is called: `live 2` for data/live/logs/2."""
+    """The name of the run in a folder: `live 2` for data/live/logs/2."""
     folder = Path(run)
     return f"{folder.parent.parent.name} {folder.name}" if folder.parent.name == "logs" else folder.name
 
@@ -89,7 +89,7 @@ def read(piece: Piece) -> Reading:
 
 
 def _lines(path: Path) -> Iterator[_Line]:
-    """The whole lines of a file; its writer may be in the middle of the last one."""
+    """Yield the complete lines of a file; its writer may be in the middle of the last one."""
     for line in lines(path):
         if line.text is not None and line.text.endswith(b"\n"):
             yield _line(line.text, f"{path}:{line.number}")

@@ -1,7 +1,7 @@
 """Event tables as Parquet files, with columns of sim.core.model.EVENT_TYPES.
 
-A small file may stand for much: a text that is stored once may be in each of a million rows. So types are looked at
-before anything is read, texts are read as dictionaries, and sizes are bounded before there are values of Python.
+A small file may hold much data: a text that is stored once may be in each of a million rows. So types are checked
+before anything is read, texts are read as dictionaries, and sizes are bounded before values become objects of Python.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TITLE = "an event table, as Parquet"
 SUFFIXES = (".parquet",)
 
 MOST_ROWS_OF_A_FILE = 500_000_000
-MOST_FOOTER = 10_000_000  # bytes that describe the columns and row groups: a library holds many times as much of them
+MOST_FOOTER = 10_000_000  # bytes that describe the columns and row groups: a library needs many times as much memory
 MOST_RUN_ID = 100  # letters
 _BATCH = 65_536
 _TAIL = 8  # bytes: the length of the footer, and a mark
@@ -37,7 +37,7 @@ def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVE
 
 
 def _records(path: Path, stop: threading.Event) -> Iterator[Record]:
-    """A record for each stretch of rows with the same run_id, in each batch of rows."""
+    """A record for each segment of rows with the same run_id, in each batch of rows."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such file; name an event table")
     try:
@@ -52,7 +52,7 @@ def _records(path: Path, stop: threading.Event) -> Iterator[Record]:
         row = 0
         for batch in file.iter_batches(_BATCH, columns=["run_id"]):
             check_stop(path, stop)
-            for run, length in _stretches(batch.column(0)):
+            for run, length in _segments(batch.column(0)):
                 if isinstance(run, str) and len(run) > MOST_RUN_ID:
                     raise InputError(f"{path}: row {row + 1}: run_id is {brief(run)}; it has to be a whole number")
                 yield Record(run, row, row + length, row + 1)
@@ -66,7 +66,7 @@ def _cut_off(source: str) -> InputError:
 
 
 def _opened(path: Path, source: str) -> parquet.ParquetFile:
-    """The file, whose texts are read as dictionaries. Raises InputError for columns that are no event table's.
+    """The file, whose texts are read as dictionaries. Raises InputError for columns of no event table.
 
     May raise OSError and ArrowException as well.
     """
@@ -116,8 +116,8 @@ def _rows_of_groups(file: parquet.ParquetFile) -> list[int]:
     return [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
 
 
-def _stretches(column: pyarrow.Array) -> Iterator[tuple[Any, int]]:
-    """Each value that differs from the one before it, and how often it stands there in a row."""
+def _segments(column: pyarrow.Array) -> Iterator[tuple[Any, int]]:
+    """Yield each value that differs from the one before it, and the number of its consecutive rows."""
     keys = column.indices if types.is_dictionary(column.type) else column
     encoded = compute.run_end_encode(keys)
     begin = 0
@@ -166,7 +166,7 @@ def _batches(file: parquet.ParquetFile, begin: int, end: int) -> Iterator[pyarro
 
 
 def _size(column: pyarrow.Array) -> int:
-    """The bytes of a column's values, each as often as it stands in a row."""
+    """The bytes of a column's values, each counted in every row."""
     if not types.is_dictionary(column.type):
         return int(column.nbytes)
     lengths = compute.binary_length(column.dictionary)

@@ -1,20 +1,21 @@
 """Logs with vector clocks, as ShiViz reads them (https://bestchai.bitbucket.io/shiviz): text that a pattern parses.
 
 The pattern must have the groups `host`, `clock` (a JSON object with an entry per host) and `event` (its text, which
-becomes the label). The groups `kind` (send, sent, receive, received, ...; any other word is neither), `peer` (the other
-host) and `msg` (the message's name, which becomes its body) add what clocks cannot tell (pipeline.logs.pairing). `time`
-or `timestamp` is a number. Other groups are ignored.
+becomes the label). Three more groups add what clocks cannot show (pipeline.logs.pairing):
+    kind    send, sent, receive, received, ...; any other word stands for an internal event
+    peer    the other host
+    msg     the message's name, which becomes its body
+`time` or `timestamp` is a number. Other groups are ignored.
 
-A log may contain its own pattern, as GoVector writes it: in its first line, and its delimiter, if any, in the second.
+A log may contain its own pattern in its first line, as GoVector writes it, and a delimiter in the second.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -26,27 +27,25 @@ import regex
 from pipeline.logs.clocks import Clocks
 from pipeline.logs.event_rows import EventRows, partner_rows, to_table
 from pipeline.logs.format import ANYTHING, NEVER, Option, Options, Piece, Reading, check_executions
-from pipeline.logs.growing import Grown, Text, first_line, line_number
+from pipeline.logs.growing_clocks import complete, rows
 from pipeline.logs.grown_table import name_of
 from pipeline.logs.lines import Line, lines, text_of, too_long
 from pipeline.logs.pairing import Pairing, pair
-from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log, process_name
+from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log
 from pipeline.logs.patterns import LineSearches, TooSlow, compile_pattern, matches, seconds_for
-from pipeline.logs.statements import WORDS, Statement, statements_of
+from pipeline.logs.statements import Statement, statements_of
 from sim.core.errors import InputError
-from sim.core.model import INTERNAL, SEND, label_of
 
 TITLE = "a log with vector clocks, as ShiViz reads it"
 SUFFIXES = (".log", ".txt", ANYTHING)
 FILES = "*.log"  # of a folder that is followed
-FOLLOWED_GROUPS = (*GROUPS, "kind", "peer", "msg")
-__all__ = ["FILES", "OPTIONS", "SUFFIXES", "TITLE", "name_of", "pieces", "read", "rows", "whole"]
+__all__ = ["FILES", "OPTIONS", "SUFFIXES", "TITLE", "complete", "name_of", "pieces", "read", "rows"]
 OPTIONS = (
     Option(
         "pattern",
         "Lines",
-        "what an event looks like, with groups host, clock, event, and perhaps kind (send or receive), peer, msg, time "
-        "(default: the one in the log's first line, else the known one that understands most of its first lines)",
+        "the pattern of an event, with groups host, clock, event, and perhaps kind (send or receive), peer, msg, time "
+        "(default: the pattern in the log's first line, else the known one that matches most of its first lines)",
         takes="REGEX",
         choices={
             "recognised by the app": "",
@@ -60,17 +59,17 @@ OPTIONS = (
     Option(
         "delimiter",
         "Line between executions",
-        "a line between two executions, whose group trace names the next (default: the log is of one execution)",
+        "the pattern of a line between two executions, whose group trace names the next (default: one execution)",
         takes="REGEX",
         placeholder="^=== (?P<trace>.*) ===$",
     ),
 )
 
 KNOWN = tuple(filter(None, OPTIONS[0].choices.values()))  # ShiViz's own default is the first
-MOST_LINES = 400  # at the top of a log, by which its pattern is recognised
-MOST_LETTERS = 40_000  # of those lines, and
-MOST_SECONDS = 1.0  # for a known pattern in them: on odd lines it takes quadratic time
-MOST_SECONDS_IN_ALL = 50.0  # of several files
+MOST_LINES = 400  # at the top of a log, for recognising its pattern
+MOST_LETTERS = 40_000  # of those lines
+MOST_SECONDS = 1.0  # for matching a known pattern in them: on odd lines it takes quadratic time
+MOST_SECONDS_IN_ALL = 50.0  # for the patterns of several files
 MOST_DELIMITER = 10_000  # letters of a line that may be a delimiter
 
 
@@ -78,7 +77,7 @@ MOST_DELIMITER = 10_000  # letters of a line that may be a delimiter
 
 
 class _Syntax(NamedTuple):
-    """How to parse a file: pattern, delimiter, and the number of lines at its top that contain these."""
+    """The syntax of a file: pattern, delimiter, and the number of lines at its top that contain these."""
 
     pattern: str
     delimiter: str | None
@@ -99,14 +98,14 @@ def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVE
         if not own:
             raise InputError(f"{path}: is empty; bring a log with events")
         found += own
-    whole = sum(piece.end - piece.begin for piece in found)
-    return [piece._replace(whole=whole) for piece in found]
+    total = sum(piece.end - piece.begin for piece in found)
+    return [piece._replace(total=total) for piece in found]
 
 
 def _syntax_of(path: Path, options: Options, seconds: float) -> _Syntax:
-    """The syntax from the options or the file's first lines. A pattern in a file matches whole lines, as in ShiViz.
+    """The syntax from the options or the file's first lines. A pattern in a file matches complete lines, as in ShiViz.
 
-    To recognise a pattern takes up to `seconds` for each known one.
+    Recognising a pattern takes up to `seconds` for each known one.
     """
     if "pattern" not in options:
         top = [(line.text or b"").decode("utf-8", "replace").strip() for line in islice(lines(path), 2)]
@@ -120,7 +119,7 @@ def _syntax_of(path: Path, options: Options, seconds: float) -> _Syntax:
 
 
 def _recognised(path: Path, seconds: float) -> str:
-    """The known pattern that understands most of the first lines; of several the first."""
+    """The known pattern that matches most of the first lines; of several the first."""
     top = b"\n".join(line.text or b"" for line in islice(lines(path), MOST_LINES)).decode("utf-8", "replace").strip()
 
     def understood(pattern: str) -> int:
@@ -133,7 +132,7 @@ def _recognised(path: Path, seconds: float) -> str:
 
 
 def _is_event(match: regex.Match[str]) -> bool:
-    """Whether the clock is one of the host: a JSON object with an entry of its own."""
+    """Whether the clock belongs to the host: it is a JSON object with an entry for that host."""
     try:
         return match["host"] in json.loads(match["clock"])
     except (ValueError, TypeError, RecursionError):
@@ -192,14 +191,14 @@ def _delimited_name(delimiter: regex.Pattern[str] | None, line: Line, path: Path
 
 
 def read(piece: Piece) -> Reading:
-    """Reads one execution: the events that the pattern matches, and the messages that follow from clocks and text.
+    """Reads one execution: the events that the pattern matches, and the messages derived from clocks and text.
 
     Raises InputError, naming file and line.
     """
     text = text_of(piece)
     pattern, seconds = (
         compile_pattern(piece.how, "--pattern", GROUPS),
-        seconds_for(piece.end - piece.begin, piece.whole),
+        seconds_for(piece.end - piece.begin, piece.total),
     )
     log = parse_log(text, pattern, piece.source, piece.first_line, seconds)
     processes = log.processes()
@@ -229,9 +228,7 @@ def _statements(log: ParsedLog, clocks: Clocks) -> dict[int, Statement] | None:
     if "kind" not in log.others:
         for group in ("peer", "msg"):
             if group in log.others:
-                log.notes.append(
-                    f"the group {group} pairs nothing: that takes a group kind, which says send or receive"
-                )
+                log.notes.append(f"the group {group} has no effect without a group kind, which says send or receive")
         return None
     nothing: list[str | None] = [None] * len(log.host)
     return statements_of(clocks, log.others["kind"], log.others.get("peer", nothing), log.others.get("msg", nothing))
@@ -255,79 +252,3 @@ def _rows(log: ParsedLog, clocks: Clocks, pairing: Pairing, processes: list[str]
         where=lambda row: clocks.where(event[row]),
         time=None if times is None else [times[number] for number in event],
     )
-
-
-# ------------------------------------------------------------------ a log that grows
-
-
-def rows(lines: Iterable[Text], path: Path, options: Options) -> Iterator[Grown]:
-    """The events of some lines of a file that grows (pipeline/logs/growing.py). Raises InputError.
-
-    A message has to have a name of its own on its channel (the group `msg`), and both ends name each other (`kind` and
-    `peer`): from clocks alone a message is known only when it is received. The files together are one execution, in
-    which no event is missing.
-    """
-    own = list(lines)
-    text = "\n".join(line.text.decode("utf-8", "replace") for line in own)
-    pattern, first = _followed_pattern(path, options), line_number(path, own[0].begin) if own else 1
-    if not pattern.search(text, timeout=seconds_for(len(text), len(text))):
-        return
-    log = parse_log(text, pattern, str(path), first, seconds_for(len(text), len(text)))
-    times, bodies = log.times(), log.bodies()
-    for event, (host, clock, line) in enumerate(zip(log.host, log.clock, log.line, strict=True)):
-        where = f"{path}:{line}"
-        process, kind = process_name(host), WORDS.get((log.others["kind"][event] or "").lower(), INTERNAL)
-        channel = None if kind == INTERNAL else _channel(process, kind, log.others["peer"][event], where)
-        message = None if channel is None else _message(channel, bodies[event], where)
-        index = _own_entry(host, clock, where)
-        yield Grown(
-            own[line - first].begin, "", process, index, kind, channel, None, message,
-            label_of(process, index, log.event[event] or None), bodies[event], None, None, None,
-            None if times is None else times[event],
-        )  # fmt: skip
-
-
-def whole(lines: Sequence[Text], path: Path, options: Options) -> int:
-    """How many lines are whole events: those up to the end of the last match."""
-    pattern = _followed_pattern(path, options)
-    most = str(pattern.pattern).count("\\n")
-    if not most:
-        return len(lines)
-    text = "\n".join(line.text.decode("utf-8", "replace") for line in lines)
-    ends = [0, *(text.count("\n", 0, found.end()) + 1 for found in matches(pattern, text, seconds_for(len(text), 1)))]
-    return max(ends[-1], len(lines) - most)
-
-
-def _followed_pattern(path: Path, options: Options) -> regex.Pattern[str]:
-    """The pattern that is given, or the one in the file's first line. Raises InputError."""
-    if "delimiter" in options:
-        raise InputError("--delimiter: files that are followed are one execution; leave it out")
-    if "pattern" in options:
-        return compile_pattern(options["pattern"], "--pattern", FOLLOWED_GROUPS)
-    return compile_pattern(f"^{first_line(path).decode('utf-8', 'replace').strip()}$", f"{path}:1", FOLLOWED_GROUPS)
-
-
-def _channel(process: str, kind: str, peer: str | None, where: str) -> str:
-    if not peer or process_name(peer) == process:
-        raise InputError(f"{where}: a {kind} whose group peer is {peer!r}; who follows a log has to know it")
-    ends = (process, process_name(peer)) if kind == SEND else (process_name(peer), process)
-    return "->".join(ends)
-
-
-def _message(channel: str, body: str | None, where: str) -> int:
-    """The id of a message, the same at both of its ends."""
-    if body is None:
-        raise InputError(f"{where}: a message whose group msg is empty; in a log that is followed each has a name")
-    digest = hashlib.blake2b(f"{channel} {body}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1
-
-
-def _own_entry(host: str, clock: str, where: str) -> int:
-    """The number of an event among those of its host, as its clock counts them."""
-    try:
-        own = json.loads(clock)[host]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        own = None
-    if type(own) is not int or own < 1:
-        raise InputError(f"{where}: the clock of {host!r} has no entry for itself; each event counts, from 1")
-    return own

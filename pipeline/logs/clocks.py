@@ -4,13 +4,13 @@ Clocks are valid if some execution produces them: a host's own entry rises with 
 never fall; no entry exceeds the last event of its host; an event that knows of another has at least all its entries;
 and no two events know of each other. ShiViz draws logs that break these rules; here an error names the line.
 
-When the entry of host h rises to v in an event's clock, its cause is event v of h, unless another new cause of the
-event already knew of it. The remaining causes sent messages to this event: knowledge that came through a third host
-would raise that host's entry too. So in a log without gaps, these messages reproduce exactly the clocks of the log.
+If the entry of host h rises to v in an event's clock, event v of h is a cause, unless another new cause of the event
+already knew of it. The remaining causes sent messages to this event: knowledge that came through a third host would
+raise that host's entry, too. So in a log without gaps, these messages reproduce exactly the clocks of the log.
 
 A gap is an event that clocks count and the log lacks. The latest logged event before it stands for it. Happened-before
-among logged events stays exact, and so do verdicts on cuts; but where the message was sent or received is not certain
-(`Cause.is_sure`).
+among logged events stays exact, and so do verdicts on cuts. But the event that sent or received the message is not
+certain (`Cause.is_sure`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from sim.core.errors import InputError, brief
 
 MOST_ENTRIES = 400_000_000  # in all clocks of an execution, 4 bytes each
 MOST_COUNT = 2**31 - 1
-MOST_LATE = 0.01  # share of a log's lines that may stand after a later event of their host
+MOST_LATE = 0.01  # the share of a log's lines that may stand after a later event of their host
 
 
 class Cause(NamedTuple):
-    """Event number `event` of the log sent a message; unless `is_sure`, an event in the gap after it may have."""
+    """Event number `event` of the log, which sent a message; or, unless `is_sure`, an event in the gap after it did."""
 
     event: int
     is_sure: bool
@@ -63,7 +63,7 @@ class Clocks:
         self.late: list[int] = []
         self._logged: list[list[int]] = [[] for _ in self.hosts]  # per host, the own entries of its events
         self._events_of: list[list[int]] = [[] for _ in self.hosts]  # per host
-        self._learned: dict[int, list[int]] = {}  # per event, the hosts of which it learns something
+        self._learned: dict[int, list[int]] = {}  # per event, the hosts whose entries rise
         self._entries = self._read(texts)  # all clocks, one after the other, with an entry per host
         self._put_in_order()
         self._check_all()
@@ -198,10 +198,10 @@ class Clocks:
     # ------------------------------------------------------------------ all clocks together
 
     def causes(self) -> Iterator[tuple[int, list[Cause]]]:
-        """Each event that receives messages, with the events that sent them, in the order of the log.
+        """Yield each event that receives messages, with the events that sent them, in the order of the log.
 
-        Raises InputError for an entry beyond the host's last event, for two events that know of each other, and for an
-        event that does not know what its causes knew.
+        Raises InputError for an entry beyond the host's last event, and for two events that know of each other. Raises
+        it also for an event that lacks knowledge of one of its causes.
         """
         for event, learned in self._learned.items():
             # An event that knows of another has the bigger sum of entries: a cause comes before those that it implies.
@@ -226,7 +226,7 @@ class Clocks:
         if value > logged[-1]:
             raise InputError(
                 f"{self.where(event)}: the clock knows {value} events of {self.hosts[other]!r}, which reaches only "
-                f"{logged[-1]} (line {self.lines[self._events_of[other][-1]]}); a log has to be whole"
+                f"{logged[-1]} (line {self.lines[self._events_of[other][-1]]}); a log has to be complete"
             )
         count = bisect_right(logged, value)
         return self._events_of[other][count - 1] if count else None
@@ -238,7 +238,7 @@ class Clocks:
         return -1 if cause is None else sum(self._entries[cause * width : (cause + 1) * width])
 
     def _check(self, event: int, cause: int) -> None:
-        """Raises InputError if the two know of each other, or `cause` knew an event that `event` does not."""
+        """Raises InputError if the two know of each other, or if `cause` knew an event that `event` does not know."""
         host = self.host[event]
         for other in range(len(self.hosts)):
             known = self.known(cause, other)

@@ -1,4 +1,4 @@
-"""The columns of a foreign event table: which are allowed, and the types of their cells."""
+"""The columns of a foreign event table: the allowed names, and the types of their cells."""
 
 from __future__ import annotations
 

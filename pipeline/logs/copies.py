@@ -1,4 +1,4 @@
-"""Copies of logs for workers that do not see this machine's files: beside the tables, while the logs are read."""
+"""Copies of logs for workers that do not see this machine's files. They lie beside the tables during an ingest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COPIES = f"{HIDDEN}logs"
 
 @contextmanager
 def copied(place: Place, pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """The pieces, with paths that name copies at `place`, which are there within the block. Raises InputError."""
+    """The pieces, with paths that name copies at `place`, which exist within the block. Raises InputError."""
     paths = dict.fromkeys(path for piece in pieces for path in piece.paths)
     names = {path: f"{COPIES}/{number}{Path(path).suffix}" for number, path in enumerate(paths)}
     try:

@@ -1,6 +1,6 @@
 """Makes the event table of one execution from its rows.
 
-The table's rows are in a causal order (a linear extension of happened-before): the order of the log, if that is one.
+The table's rows are in a causal order (a linear extension of happened-before), if possible in the order of the log.
 """
 
 from __future__ import annotations

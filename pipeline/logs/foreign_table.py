@@ -29,7 +29,8 @@ _AT_TARGET = (
     *model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED, model.ROOM, model.PUT_BACK,
     model.FENCED,
 )  # fmt: skip
-# Besides application events: how many events are inside; which send it is of; how many events are kept.
+# The meaning of `index` on rows other than application events: the number of events inside the recording; the send of
+# the message; the number of events kept.
 _WITH_INDEX = (model.RECORD, model.COPIED, model.RESTORE)
 
 
@@ -76,7 +77,7 @@ class _TableReader:
                 setattr(self.rows, name, self.given[name])
 
     def processes(self) -> list[str]:
-        """The processes with rows, in their order, then those that are only sent to. Services are no processes."""
+        """The processes with rows, in their order, then other receivers of messages. Services are no processes."""
         rows = list(zip(self.rows.kind, self.rows.process, self.rows.channel, strict=True))
         may_be_services = {process for kind, process, _ in rows if kind in model.SERVICE_KINDS}
         certain = [process for kind, process, _ in rows if kind not in model.SERVICE_KINDS]
@@ -144,7 +145,7 @@ class _TableReader:
             self.rows.index.append(index if kind in model.APPLICATION_KINDS else given if kind in _WITH_INDEX else None)
 
     def _restores(self) -> dict[str, list[int]]:
-        """The rows of the restores of each process. They fill in the epochs, or have to agree with them."""
+        """The rows of the restores of each process. They fill in missing epochs, and have to agree with given ones."""
         found: dict[str, list[int]] = defaultdict(list)
         now: dict[str, int] = defaultdict(int)  # the epoch of each process
         given = self.given["epoch"]
@@ -197,7 +198,7 @@ class _TableReader:
         self.unknown.update(f"{sender}->{other}" for sender in senders for other in known if other != sender)
 
     def _pair_ids(self, send: str, receive: str, *, copies: bool | None = None) -> None:
-        """`copies`: whether the copies of these messages have an index (None: there are none)."""
+        """Pairs sends and receives by message_id. `copies`: whether copies have an index (None: there are none)."""
         rows_of: dict[str, dict[Any, list[int]]] = {send: defaultdict(list), receive: defaultdict(list)}
         for row, (kind, number) in enumerate(zip(self.rows.kind, self.given["message_id"], strict=True)):
             if kind == model.COPIED and copies == (self.rows.index[row] is not None):
@@ -266,7 +267,7 @@ class _TableReader:
         self.rows.kind[row] = model.INTERNAL
         if self.how != UNKNOWN:
             self.notes.append(
-                f"{self.rows.where(row)} sends a message that nobody receives, and the table does not say to whom: "
-                "what is in the channels is unknown"
+                f"{self.rows.where(row)} sends a message that no process receives, and the table does not name its "
+                "receiver: the state of the channels is unknown"
             )
         self.how = UNKNOWN

@@ -1,7 +1,7 @@
 """The interface of a log format: a module in pipeline/formats.
 
 A module has
-    TITLE               what it reads, in a line
+    TITLE               a line for users about the files that it reads
     SUFFIXES            the usual suffixes of its files, or ANYTHING; optional: without it, the format is never guessed
     OPTIONS             the options it takes; optional
     pieces(files, options, stop) -> list[Piece]
@@ -24,10 +24,10 @@ import pyarrow
 
 from sim.core.errors import InputError
 
-MOST_EXECUTIONS = 100_000  # that are brought together
+MOST_EXECUTIONS = 100_000  # that are read together
 MOST_ROWS = 2_000_000  # of one execution: a worker holds all of them, about 1 kB each
-MOST_PROCESSES = 2_000  # of one execution: what is unknown of its channels is listed for each pair
-NEVER = threading.Event()  # a `stop` that nobody sets
+MOST_PROCESSES = 2_000  # of one execution: its unknown channels are listed for each pair
+NEVER = threading.Event()  # a `stop` that is never set
 
 Options = Mapping[str, str]  # the values given, by the names of the format's OPTIONS
 NO_OPTIONS: Options = {}
@@ -38,7 +38,10 @@ ANYTHING = "*"  # as a suffix: this format is guessed for files that no other fo
 class Option:
     """An option of a format: a flag of `ingest`, and a field in the form of the Traces page.
 
-    name: of the flag. label: of the field. help: for both, in a line. takes: stands for the value in --help.
+    name: the name of the flag.
+    label: the label of the field.
+    help: a line of help for both.
+    takes: the name of the value in --help.
     placeholder: an example that the empty field shows.
     choices: ready-made values by their labels in the form; the first is preselected.
     other: the form's label for a value that is not among the choices; empty if only the choices are allowed.
@@ -56,12 +59,15 @@ class Option:
 
 
 class Piece(NamedTuple):
-    """Where to find one execution: in `paths` (several only if the format needs several files), from `begin` to `end`.
+    """The place of one execution in its files.
 
-    `begin` and `end` count bytes of a text, or rows of a Parquet file; `end` is excluded. `source` is the file as the
-    user named it, `first_line` the line where the execution begins, `how` whatever the format's `read` needs to know,
-    and `problem` why the execution cannot be read, if that is known already. `whole` is the size in bytes of all that
-    are brought with it, where `read` needs that.
+    paths: the files, several only if the format needs several.
+    begin, end: the range, in bytes of a text, or in rows of a Parquet file; `end` is excluded.
+    source: the file as the user named it.
+    first_line: the line where the execution begins.
+    how: information for the format's `read`, such as a pattern.
+    problem: why the execution cannot be read, if that is known already.
+    total: the size in bytes of all executions read together, if `read` needs it.
     """
 
     name: str
@@ -72,7 +78,7 @@ class Piece(NamedTuple):
     first_line: int = 1
     how: str = ""
     problem: str | None = None
-    whole: int = 0
+    total: int = 0
 
 
 @dataclass
@@ -96,21 +102,21 @@ class Reading:
 
 
 class Format(Protocol):
-    """What every module in pipeline/formats provides."""
+    """The interface of every module in pipeline/formats."""
 
     TITLE: str
 
     def pieces(self, files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
-        """Finds the executions."""
+        """Find the executions. Raises InputError."""
 
     def read(self, piece: Piece) -> Reading:
-        """Reads one execution."""
+        """Read one execution. Raises InputError, naming file and line."""
 
 
 def check_executions(count: int, where: str) -> None:
     """Raises InputError for more than MOST_EXECUTIONS."""
     if count > MOST_EXECUTIONS:
-        raise InputError(f"{where}: holds more than {MOST_EXECUTIONS:,} executions; bring them in several parts")
+        raise InputError(f"{where}: holds more than {MOST_EXECUTIONS:,} executions; read them in several parts")
 
 
 def check_processes(count: int, where: str) -> None:

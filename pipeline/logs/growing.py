@@ -1,13 +1,13 @@
-"""What a format needs to be followed: a log is read while it grows, line by line, wherever its files are.
+"""The interface of a format that can be followed: its logs are read line by line while they grow.
 
 Such a format has
-    FILES               which files of a folder are followed, such as "*.log"
+    FILES               the files of a folder that are followed, such as "*.log"
     rows(lines, path, options) -> Iterator[Grown]
-                        the rows of some whole lines of a file, which depend on no other lines but the first one of the
-                        file. Raises InputError, naming file and line, for a line that it cannot read.
-    whole(lines, path, options) -> int
-                        how many of some lines are whole records; optional, where a record may have several lines.
-    name_of(run) -> str what a run is called
+                        the rows of some complete lines of a file. They depend on no other lines but the first one of
+                        the file. Raises InputError, naming file and line, for a line that it cannot read.
+    complete(lines, path, options) -> int
+                        the number of these lines that form complete records; optional, for records of several lines.
+    name_of(run) -> str the name of a run
 Rows of one line are one step: one atomic action.
 """
 
@@ -25,23 +25,23 @@ _BLOCK = 1 << 20
 
 
 class Text(NamedTuple):
-    """A whole line of a file, without its end; it begins at byte `begin`."""
+    """A complete line of a file, without its end; it begins at byte `begin`."""
 
     begin: int
     text: bytes
 
 
 class Grown(NamedTuple):
-    """A row of the event table, as a line says it; what only other lines tell is filled in later.
+    """A row of the event table with the columns that its line gives; other lines fill in the rest later.
 
-    `begin` is the byte at which its line begins. `run` names the run among all that are followed. A message is the same
-    at both of its ends; `epoch` is given where a process goes back, else it may be None.
+    `begin` is the byte at which its line begins. `run` names the run among all that are followed. `message` is the same
+    at both ends of a message. `epoch` is given on a restore, else it may be None.
     """
 
     begin: int
     run: str
     process: str
-    index: int | None  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int | None  # type: ignore[assignment]  # hides tuple.index, which is not needed
     kind: str
     channel: str | None
     peer_index: int | None
@@ -62,7 +62,7 @@ GROWN_TYPES: Types = {
 
 
 class Followed(Protocol):
-    """What a module in pipeline/formats provides that can be followed, beside what every format does."""
+    """The interface of a module in pipeline/formats that can be followed, in addition to that of every format."""
 
     FILES: str
 
@@ -70,7 +70,7 @@ class Followed(Protocol):
         """The rows of some lines."""
 
     def name_of(self, run: str) -> str:
-        """What a run is called."""
+        """The name of a run."""
 
 
 def can_be_followed(module: object) -> TypeGuard[Followed]:
@@ -90,10 +90,10 @@ def texts(path: Path, begin: int, end: int) -> Iterator[Text]:
             begin += len(line)
 
 
-def whole_until(path: Path, begin: int, most: int) -> int:
-    """Where the last whole line ends of the `most` bytes of a file after `begin`; of a longer line, its own end.
+def complete_until(path: Path, begin: int, most: int) -> int:
+    """The end of the last complete line in the `most` bytes of a file after `begin`; of a longer line, its own end.
 
-    It is `begin` where no line is whole as yet. Raises OSError.
+    It is `begin` if no line is complete yet. Raises OSError.
     """
     with path.open("rb") as file:
         file.seek(begin)

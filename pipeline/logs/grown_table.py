@@ -1,7 +1,7 @@
-"""Rows of event tables that grow: what every row has to say by itself, since nothing that comes later may change it.
+"""Rows of event tables that grow: a row has to be complete by itself, since no later row may change it.
 
-Application events have an `index`, sends and receives a `message_id`, a whole number, and a `channel`. Rows with the
-same `run_id` are of one run, in whichever of the files they are; a table without it is one run.
+Application events have an `index`. Sends and receives have a `message_id`, which is a whole number, and a `channel`.
+Rows with the same `run_id` are of one run, even in several files. A table without `run_id` is one run.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def grown_rows(
 
 
 def _problem(row: Mapping[str, Any]) -> str | None:
-    """What is wrong with a row (None: nothing)."""
+    """The error in a row, in words (None: there is none)."""
     process, kind, channel, index = row["process"], row["kind"], row["channel"], row["index"]
     if kind not in KINDS:
-        return f"kind is {brief(kind)}, which is none; {nearest(str(kind), KINDS)}"
+        return f"kind is {brief(kind)}, which is unknown; {nearest(str(kind), KINDS)}"
     if problem := name_problem(process or ""):
         return f"process: {problem}"
     if kind in APPLICATION_KINDS and not index:
@@ -62,12 +62,12 @@ def _problem(row: Mapping[str, Any]) -> str | None:
         if not arrow or name_problem(source) or name_problem(target) or source == target:
             return f"channel {brief(channel)} is none; it joins two processes, as P1->P2 does"
         if kind != COPIED and process != (source if kind == SEND else target):
-            return f"{process} is not the end of {channel} where it does that; a channel is source->target"
+            return f"{process} is not the right end of {channel} for a {kind}; a channel is source->target"
     elif isinstance(row["message_id"], str):
         return f"message_id is {brief(row['message_id'])}; in a table that is followed it is a whole number"
     return None
 
 
 def name_of(run: str) -> str:
-    """What a run is called."""
+    """The name of a run."""
     return f"run {run}" if run else "the run"

@@ -44,7 +44,7 @@ def lines(path: Path, stop: threading.Event = NEVER) -> Iterator[Line]:
 def check_stop(path: Path, stop: threading.Event) -> None:
     """Raises InputError if `stop` is set."""
     if stop.is_set():
-        raise InputError(f"{path}: reading it was stopped; nothing of it is kept, so bring it again")
+        raise InputError(f"{path}: reading was stopped, and nothing is kept; bring the log again")
 
 
 def _lines(file: BinaryIO) -> Iterator[Line]:

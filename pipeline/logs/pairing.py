@@ -1,8 +1,8 @@
 """Pairs sends with receives in a log with vector clocks. The log's text may name sends and receives.
 
-Messages that follow from the clocks are certain (clocks.py). But a message that was never received, or that told its
-receiver nothing new, leaves no trace in the clocks. So if the text names no sends and receives, a channel may hold more
-messages than the table has (`exact` is false). Verdicts on cuts are exact all the same.
+Messages that follow from the clocks are certain (clocks.py). But a message leaves no trace in the clocks if it was
+never received, or if it told its receiver nothing new. So if the text names no sends and receives, a channel may hold
+more messages than the table has (`exact` is false). Verdicts on cuts are exact all the same.
 
 If the text names them (the group `kind`, perhaps `peer` and `msg`), the text decides which events are sends and
 receives. A receive is matched with a send of the same peers and message, as far as it names them: with the send that
@@ -13,8 +13,9 @@ The state of a channel is unknown (`unknown`) in these cases:
 - a message was sent or received at a gap (pipeline.logs.clocks);
 - a send has no receive in the log, and its receiver has gaps;
 - a receive may belong to several sends, since a later send has overtaken earlier ones;
-- neither text nor clocks give the sender of a receive (then all channels to its host are unknown), or the receiver of a
-  send (all channels from its host). Such an event becomes a row of kind internal.
+- neither text nor clocks give the sender of a receive: then all channels to its host are unknown;
+- neither text nor clocks give the receiver of a send: then all channels from its host are unknown.
+In the last two cases the event becomes a row of kind internal.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class _TextPairing:
                 self._senders_in_text.add(clocks.host[event])
 
     def pairing(self) -> Pairing:
-        """The pairing of the whole log. Raises InputError."""
+        """The pairing of the complete log. Raises InputError."""
         proven = 0
         for event in sorted(
             {*self._causes, *(e for e, statement in self._statements.items() if statement.kind == RECEIVE)}
@@ -126,7 +127,7 @@ class _TextPairing:
             first = self._clocks.where(min(self._undecided))
             self._found.use(UNKNOWN)
             self._found.notes.append(
-                f"{len(self._undecided)} sends or receives have no partner that text or clocks tell, the first at "
+                f"for {len(self._undecided)} sends or receives neither text nor clocks give a partner, the first at "
                 f"{first}: the state of their channels is unknown"
             )
         return self._found

@@ -21,7 +21,7 @@ _NO_NAME = re.compile(r"\s+|->")
 
 
 def process_name(host: str) -> str:
-    """What the process of a host is called: names hold no white space and no ->."""
+    """The name of a host's process, with _ for white space and ->, which names must not hold."""
     return _NO_NAME.sub("_", host)
 
 
@@ -94,8 +94,8 @@ class ParsedLog:
 def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: int, seconds: float) -> ParsedLog:
     """The events that `pattern` matches in `text`, whose first line is line number `first_line` of `source`.
 
-    Raises InputError, naming file and line, for no match, a match without host, clock or event, or a pattern that takes
-    more than `seconds` of processor time.
+    Raises InputError, naming file and line, if there is no match, if a match lacks host, clock or event, or if the
+    pattern takes more than `seconds` of processor time.
     """
     names = (*GROUPS, *(name for name in FURTHER if name in pattern.groupindex))
     log = ParsedLog(source, others={name: [] for name in names[len(GROUPS) :]})
@@ -136,7 +136,7 @@ def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: i
 
 
 class _Skipped:
-    """Counts the lines that are not blank and in no match."""
+    """A counter of the lines that are neither blank nor in a match."""
 
     def __init__(self, source: str) -> None:
         self._source = source

@@ -1,11 +1,11 @@
 """Regular expressions that users write: in Python's or JavaScript's syntax, and with bounds on time and memory.
 
 An expression such as ^(a+)+$ may take exponential time, and Python's `re` holds up all other threads meanwhile. So `re`
-only decides what is an expression, and the package `regex` searches: it gives up after a time, and other threads go on.
-It copies what is repeated a given number of times, so these numbers are bounded.
+only checks expressions, and the package `regex` searches: it gives up after a time, and other threads go on. `regex`
+copies a part that is repeated a given number of times, so these numbers are bounded.
 
-The time is of processor time, and of all searches in a log together: MOST_SECONDS, and what healthy expressions need
-and more. (Our own took up to 0.45 s for each MB of an execution, and 3 µs for a line that may be a delimiter.)
+The bound is on the processor time of all searches in a log together: MOST_SECONDS, and more than healthy expressions
+need. (Our own took up to 0.45 s for each MB of an execution, and 3 µs for a line that may be a delimiter.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import regex
 
 from sim.core.errors import InputError, brief
 
-MOST_SECONDS = 10.0  # for all files that are brought together; and besides:
+MOST_SECONDS = 10.0  # for all files that are read together; and in addition:
 SECONDS_PER_MB = 5.0  # of an execution
 SECONDS_PER_EXECUTION = 0.005
 SECONDS_PER_LINE = 1e-5  # that may be a delimiter
@@ -62,7 +62,7 @@ def compile_pattern(text: str, where: str, groups: tuple[str, ...] = ()) -> rege
 
 
 def _copied(text: str) -> int:
-    """An upper bound for the letters of an expression in which whatever is repeated n times is written n times."""
+    """An upper bound for the letters of an expression in which every part repeated n times is written n times."""
     counts = [(bool(bracket), _number(least), _number(most)) for bracket, least, most in _COUNT.findall(text)]
     of_groups = math.prod(max(1, least, most) for is_group, least, most in counts if is_group)
     of_letters = max((max(least, most) for is_group, least, most in counts if not is_group), default=1)
@@ -70,12 +70,12 @@ def _copied(text: str) -> int:
 
 
 def _number(digits: str) -> int:
-    """A number of repetitions; 0 if it is left out. Beyond MOST_COPIED it does not matter how many."""
+    """A number of repetitions; 0 if it is left out. All numbers above MOST_COPIED have the same effect."""
     return int(digits[:9] or 0)
 
 
 def _in_common_syntax(found: re.Match[str]) -> str:
-    """What both engines read alike: JavaScript's group (?<host>...), and a { that begins no number of repetitions."""
+    """A form that both engines read alike, of JavaScript's group (?<host>...), or of a { that begins no repetition."""
     return found["escaped"] or ("(?P<" if found["group"] else r"\{")
 
 
@@ -83,15 +83,15 @@ class TooSlow(Exception):
     """Searches took too long, or too much memory."""
 
 
-def seconds_for(size: int, whole: int) -> float:
-    """What the searches in an execution of `size` bytes may take; `whole` that of all brought with it."""
-    return MOST_SECONDS * size / max(1, whole) + SECONDS_PER_MB * size / 1e6 + SECONDS_PER_EXECUTION
+def seconds_for(size: int, total: int) -> float:
+    """The seconds for the searches in an execution of `size` bytes; all executions together have `total` bytes."""
+    return MOST_SECONDS * size / max(1, total) + SECONDS_PER_MB * size / 1e6 + SECONDS_PER_EXECUTION
 
 
 def matches(pattern: regex.Pattern[str], text: str, seconds: float) -> Iterator[regex.Match[str]]:
-    """The matches of `pattern`, one after the other.
+    """Yield the matches of `pattern`, one after the other.
 
-    Raises TooSlow after `seconds` of processor time of this process, whoever takes it.
+    Raises TooSlow after `seconds` of processor time of this process; the time of all its threads counts.
     """
     try:
         yield from pattern.finditer(text, timeout=seconds, concurrent=True)
@@ -100,7 +100,7 @@ def matches(pattern: regex.Pattern[str], text: str, seconds: float) -> Iterator[
 
 
 class LineSearches:
-    """Searches in lines, one at a time, of all files that are brought together."""
+    """Searches in single lines of all files that are read together."""
 
     def __init__(self) -> None:
         self._left = MOST_SECONDS

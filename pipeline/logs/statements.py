@@ -1,4 +1,4 @@
-"""What the text of a log says about its events: which send, which receive, which host is the peer, which message."""
+"""Statements of a log's text about its events: send or receive, the peer host, and the message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {
 
 
 class Statement(NamedTuple):
-    """One event's text: its kind (SEND or RECEIVE), the number of the peer host, and the message's name, if given."""
+    """The text's statement about one event: SEND or RECEIVE, the number of the peer host, and the message's name."""
 
     kind: str
     peer: int | None
@@ -44,7 +44,7 @@ def statements_of(
 
 
 class Queue:
-    """The sends of a message on one channel, in order, that are not matched with a receive yet.
+    """The sends of a message on one channel, in order, that have no matching receive yet.
 
     `ahead` holds those after the last matched one; `overtaken` those before it.
     """
@@ -70,7 +70,7 @@ class Queue:
         return self.ahead[0] if self.ahead else next(iter(self.overtaken), None)
 
     def is_one_of_many(self) -> bool:
-        """Whether a send was overtaken and several are left: then the next receive may be of any of them."""
+        """Whether a send was overtaken and several are left: then the next receive may belong to any of them."""
         return bool(self.overtaken) and len(self.overtaken) + bool(self.ahead) > 1
 
     @property

@@ -42,14 +42,14 @@ class Judged(NamedTuple):
 
 def audit(store: Store, run: Run, events: Events) -> list[Judged]:
     """Judges the dirty cuts of a run, and writes them. Returns the verdicts that are new, in the order of the cuts."""
-    whole = _whole(run, events) if run.is_marked else None
+    every = _every(run, events) if run.is_marked else None
     verdicts: list[Judged] = []
     chunks: dict[int, list[int]] = {}
     for number in sorted(run.cuts.dirty):
         chunks.setdefault(number // CHUNK, []).append(number)
     for chunk, numbers in chunks.items():
         own = [number for number in numbers if run.cuts.ids[number] is not None]
-        found = list(_judged(run, events, own)) if whole is None else [_of(run, own, rows) for rows in whole]
+        found = list(_judged(run, events, own)) if every is None else [_of(run, own, rows) for rows in every]
         new = {
             "audits": [one for one, _ in found],
             "channels": [other for _, other in found],
@@ -90,7 +90,7 @@ def _judged(run: Run, events: Events, numbers: Sequence[int]) -> Iterator[Rows]:
         yield from _rows(Task(packed(_lines(run, own), 0), groups, {}))
 
 
-def _whole(run: Run, events: Events) -> list[Rows]:
+def _every(run: Run, events: Events) -> list[Rows]:
     """What is found of all cuts of a run with marks, which get their numbers."""
     groups = events.all_groups()
     cuts: dict[str, dict[str, int]] = {}

@@ -19,7 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 
 from pipeline import formats
 from pipeline.logs.format import MOST_EXECUTIONS, Options
-from pipeline.logs.growing import GROWN_TYPES, Followed, Grown, can_be_followed, texts, whole_until
+from pipeline.logs.growing import GROWN_TYPES, Followed, Grown, can_be_followed, complete_until, texts
 from pipeline.store.schema import Types, arrow_schema, spark_schema
 from sim.core.errors import InputError
 
@@ -131,12 +131,12 @@ def _end(module: Followed, file: str, begin: int, most: int, options: Options) -
     """Where the last whole record ends, as far as a batch may go. A file that cannot be read now may be read later."""
     path = Path(file)
     try:
-        end = whole_until(path, begin, most)
-        whole = getattr(module, "whole", None)
-        if whole is None or end == begin:
+        end = complete_until(path, begin, most)
+        complete = getattr(module, "complete", None)
+        if complete is None or end == begin:
             return end
         lines = list(texts(path, begin, end))
-        count = whole(lines, path, options)
+        count = complete(lines, path, options)
         return lines[count].begin if count < len(lines) else end
     except OSError:
         return begin

@@ -1,7 +1,7 @@
-"""Judges a claim case by case: in how many cases it holds, and which inputs decide.
+"""Checks a claim case by case: counts the cases in which it holds, and finds the inputs that decide.
 
-An input decides if two cases that differ in nothing else have different answers. The one that decides most is named
-first: between its values the shares of cases in which the claim holds differ most.
+An input decides if two cases that differ in no other input have different answers. The input that decides most is named
+first: between its values, the shares of cases in which the claim holds differ most.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ INPUTS: Mapping[str, str] = {
 
 
 class Judged(NamedTuple):
-    """Whether a claim HOLDS, DEPENDS on something or is REFUTED, and a remark: what the measured values say.
+    """The verdict on a claim: it HOLDS, DEPENDS on inputs or is REFUTED, with a remark about the measured values.
 
-    `inputs`: on which of INPUTS it depends, by their words. `shares`: for each of these, in how many cases it holds.
+    `inputs`: the words of those INPUTS on which it depends. `shares`: for each of these, the number of cases in which
+    the claim holds.
     """
 
     verdict: str
@@ -42,9 +43,9 @@ class Judged(NamedTuple):
 def judged(
     outcomes: Iterable[Outcome], holds: Callable[[Outcome], bool | None], remark: Callable[[str], str]
 ) -> Judged:
-    """The verdict over all of these cases, each judged by `holds` (None: it says nothing).
+    """The verdict over these cases. `holds` decides for each case whether the claim holds (None: it does not apply).
 
-    `remark` makes the sentences of a verdict, without those on what it depends.
+    `remark` makes the sentences for a verdict, without those about the deciding inputs.
     """
     answers = {own.setting: answer for own in outcomes if (answer := holds(own)) is not None}
     verdict = DEPENDS if len({*answers.values()}) > 1 else HOLDS if all(answers.values()) else REFUTED
@@ -57,7 +58,7 @@ def judged(
 
 
 def _decides(answers: Mapping[Setting, bool], name: str) -> bool:
-    """Whether two cases that differ in this input alone have different answers."""
+    """Whether two cases that differ only in this input have different answers."""
     found: dict[tuple[object, ...], set[bool]] = {}
     for setting, answer in answers.items():
         others = tuple(value for own, value in zip(INPUTS, setting, strict=True) if own != name)
@@ -74,13 +75,13 @@ def _by_value(answers: Mapping[Setting, bool], name: str) -> dict[object, list[b
 
 
 def _weight(answers: Mapping[Setting, bool], name: str) -> float:
-    """By how much the shares in which the claim holds differ from value to value of an input: from 0 to 1."""
+    """The greatest difference between the shares of an input's values in which the claim holds: from 0 to 1."""
     shares = [sum(own) / len(own) for own in _by_value(answers, name).values()]
     return max(shares) - min(shares)
 
 
 def _shares(answers: Mapping[Setting, bool], name: str) -> Iterator[str]:
-    """For each value of an input, in how many cases the claim holds: `2 of 12 on ring`."""
+    """Yield for each value of an input the number of cases in which the claim holds: `2 of 12 on ring`."""
     for value, own in _by_value(answers, name).items():
         yield f"{sum(own)} of {len(own)} {_VALUES[name](value)}"
 
@@ -89,18 +90,18 @@ def _shares(answers: Mapping[Setting, bool], name: str) -> Iterator[str]:
 
 
 def said(value: float) -> str:
-    """A measured value as it is read: two digits, and all digits before the point: `0.014`, `4.6`, `1,235`."""
+    """A measured value in words: two digits, and all digits before the point: `0.014`, `4.6`, `1,235`."""
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 
 def spread(values: Sequence[float]) -> str:
-    """The least and the most of some values as they are read: `2 to 40`, or `2` where all are the same."""
+    """The least and the greatest of some values in words: `2 to 40`, or `2` if all are equal."""
     least, most = said(min(values, default=0)), said(max(values, default=0))
     return least if least == most else f"{least} to {most}"
 
 
 def delay_in_words(text: str) -> str:
-    """A delay as it is read: `1 to 9` for `uniform:1:9`."""
+    """A delay in words: `1 to 9` for `uniform:1:9`."""
     kind, _, ends = text.partition(":")
     ends = ends.replace(":", " to ")
     plain = {parameter_values.SAME: "as long as messages", "fixed": ends, "uniform": ends}
@@ -121,7 +122,7 @@ _VALUES: Mapping[str, Callable[..., str]] = {
 
 
 def markers(delay: str) -> str:
-    """Markers with a delay: `markers of 1 to 40`, `markers as long as messages`."""
+    """Markers with a delay, in words: `markers of 1 to 40`, `markers as long as messages`."""
     return f"markers {'' if delay == parameter_values.SAME else 'of '}{delay_in_words(delay)}"
 
 

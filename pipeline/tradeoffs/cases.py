@@ -1,16 +1,16 @@
-"""What the table of trade-offs is measured on: the cases of every algorithm.
+"""The cases of the table of trade-offs: the systems on which every algorithm is measured.
 
-A case is a system and what happens there: a topology, a number of processes, how often they send, how long markers
-take. Every algorithm runs in every case that its rules accept; what it refuses is in the table, with its sentence. Only
-so can two algorithms be compared: in the same case, with the same messages.
+A case is a topology, a number of processes, the time between their sends, and the delay of markers. Every algorithm
+runs in every case that its rules accept. The table says what it refuses, and why. Two algorithms can only be compared
+in the same case, with the same messages.
 
-One law draws the delays of all that the network carries: messages, markers and control messages. A control message goes
-from process to process as a message does, and a marker is an entry in a channel, so neither is faster by nature. Slow
-markers are an input of their own, as where a marker waits in a full buffer.
+One rule draws the delays of messages, markers and control messages. A control message goes from process to process like
+a message, and a marker is an entry in a channel. So neither is faster by nature. Slow markers are an input of their
+own: a marker may wait in a full buffer.
 
-The processes go on sending until the snapshot is complete. A recovery is carried out where the rules of an algorithm
-allow one: a process crashes, and all go back to a stored snapshot. Rules for one process alone run on one process, too,
-which writes pages slowly and fast; where there are several, they begin one after the other.
+The processes go on sending until the snapshot is complete. If the rules of an algorithm allow for a recovery, one is
+carried out: a process crashes, and all go back to a stored snapshot. Algorithms for one process run on one process,
+too, which writes pages slowly and fast; on several processes their snapshots begin one after the other.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ SNAPSHOT, ONE_NODE, RECOVERY = KINDS = ("snapshot", "one node", "recovery")
 BEHIND_A_SOURCE = "ring behind a source"
 ONE_PROCESS = "one process"
 
-BALANCE = 100_000  # of each process; nobody runs out of money
-STARTS = 6  # mean delays of a message before the first snapshot: the channels are as full as they get
-APART = 5.0  # between the copies of processes that nobody coordinates
-WRITING, WRITES_FOR = (0.5, 4.0), 60.0  # the mean times between two writes of the process that is alone; how long
-STORAGE = {"bandwidth": 200.0, "latency": 1.0}  # enough for copies that 20 processes make without a pause
+BALANCE = 100_000  # of each process: no process runs out of money
+STARTS = 6  # the mean delays of a message before the first snapshot: the channels are as full as they get
+APART = 5.0  # the time between uncoordinated checkpoints of different processes
+WRITING, WRITES_FOR = (0.5, 4.0), 60.0  # the mean times between two writes of a single process; the time it writes for
+STORAGE = {"bandwidth": 200.0, "latency": 1.0}  # enough for checkpoints that 20 processes take without a pause
 
 LEAST, LARGEST = 3, 20  # processes
 MOST_RUNS = 7_500  # of each algorithm
@@ -53,8 +53,8 @@ MOST_PAYMENTS = 2_000  # of a process
 class Asked:
     """The inputs of the table. Delays and topologies are texts as parameter_values writes them.
 
-    `marker_delays`: the first one is the usual one. `paces`: mean times between two payments of a process. Each case
-    has `runs`.
+    `marker_delays`: the first one is the usual one. `paces`: the mean times between two payments of a process. `runs`:
+    the number of runs of each case.
     """
 
     topologies: tuple[str, ...] = ("complete", "ring", "line", "star", "dag")
@@ -67,8 +67,10 @@ class Asked:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> Asked:
-        """The inputs from texts by the names of OPTIONS; what is not given is as usual. Raises InputError, which names
-        the option."""
+        """The inputs from texts by the names of OPTIONS; the others have their defaults.
+
+        Raises InputError, which names the option.
+        """
         for option in given:
             if option not in OPTIONS:
                 raise InputError(f"{option}: is no option of the table; {nearest(option, OPTIONS)}")
@@ -100,23 +102,23 @@ class Asked:
         payments = _payments(3 * longest, min(self.paces))
         if payments > MOST_PAYMENTS:
             raise InputError(
-                f"--pace: until the snapshot is complete a process would make about {payments:,} payments, and "
+                f"--pace: a process would make about {payments:,} payments until the snapshot is complete, and "
                 f"{MOST_PAYMENTS:,} are the most; give a longer pace, or shorter delays"
             )
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The topologies, and the ring behind a source, which has a circle and a source as well."""
+        """The topologies, and the ring behind a source, which has both a circle and a source."""
         return (*self.topologies, BEHIND_A_SOURCE)
 
     @property
     def runs_of_each(self) -> int:
-        """About how many runs there are of each algorithm, at most."""
+        """An upper bound for the number of runs of each algorithm, about."""
         systems = len(self.processes) * len(self.places) * len(self.paces)
         return systems * (len(self.marker_delays) + 1) * self.runs
 
     def allow(self, most: int) -> None:
-        """Raises InputError if each algorithm would have more than `most` runs, however many algorithms there are."""
+        """Raises InputError if an algorithm would have more than `most` runs."""
         if self.runs_of_each > most:
             raise InputError(
                 f"--runs: this comes to about {self.runs_of_each:,} runs of each algorithm, and {most:,} are the most; "
@@ -126,19 +128,22 @@ class Asked:
 
 # The options of the table, with their help texts.
 OPTIONS: Mapping[str, str] = {
-    "topology": "the systems on which each algorithm is tried: complete, ring, line, star, dag, random:EXTRA",
-    "processes": f"how many there are, from {LEAST} to {LARGEST}",
-    "delay": "of messages, and of control messages: fixed:1, uniform:1:9, whole:0:4, exponential:5",
-    "marker_delay": "of markers: as a delay, or same; claims are judged with each, most figures show the first",
-    "pace": "mean time between two payments of a process: 2,20 is a busy system and a quiet one",
-    "runs": "of each combination",
-    "seed": "of the first run of each; the next ones follow",
+    "topology": "the topologies on which each algorithm runs: complete, ring, line, star, dag, random:EXTRA",
+    "processes": f"the numbers of processes, from {LEAST} to {LARGEST}, such as 4,8",
+    "delay": "the delay of messages and control messages: fixed:1, uniform:1:9, whole:0:4, exponential:5",
+    "marker_delay": "the delays of markers, or same; claims are checked with each, most figures show the first",
+    "pace": "the mean times between two payments of a process: 2,20 is a busy system and a quiet one",
+    "runs": "the number of runs of each combination",
+    "seed": "the seed of the first run of each combination; the next runs take the next seeds",
 }
 
 
 class Setting(NamedTuple):
-    """The inputs of a case, by which verdicts are told apart. `topology` has an extra name for the ring behind a source
-    and for one process; `pace` is the mean time between two sends, or writes, of a process."""
+    """The inputs of a case, by which verdicts differ.
+
+    `topology` has an extra name for the ring behind a source and for one process; `pace` is the mean time between two
+    sends, or writes, of a process.
+    """
 
     topology: str
     processes: int
@@ -147,8 +152,10 @@ class Setting(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Runs of one algorithm in one setting: a scenario as TOML without a seed, or a sentence that says why there is
-    none. `kind` is one of KINDS."""
+    """Runs of one algorithm in one setting: a scenario as TOML without a seed, or a sentence that says why not.
+
+    `kind` is one of KINDS.
+    """
 
     algorithm: str
     kind: str
@@ -213,26 +220,29 @@ def _with_snapshot(asked: Asked, algorithm: str, setting: Setting) -> Scenario:
     """A bank in which one snapshot is taken."""
     base = _bank(asked, setting, 1)
     (start,) = base.snapshots
-    if ALGORITHMS[algorithm].one_node:  # each process begins when it likes
+    if ALGORITHMS[algorithm].one_node:  # each process begins by itself
         starts = (replace(start, process=name, at=start.at + APART * n) for n, name in enumerate(base.processes))
         return replace(base, algorithm=algorithm, snapshots=tuple(starts))
     return with_algorithm(base, algorithm)
 
 
 def _with_recovery(asked: Asked, algorithm: str, setting: Setting) -> Scenario:
-    """A bank in which P2 crashes, and all go back to the last of three snapshots that is valid. The third is often not
-    complete yet. Copies that nobody coordinates go on by themselves, so their processes begin once."""
+    """A bank in which P2 crashes, and all go back to the last valid one of three snapshots.
+
+    The third snapshot is often not complete yet. Uncoordinated checkpoints go on by themselves, so their processes
+    begin once.
+    """
     base = with_algorithm(_bank(asked, setting, 3), algorithm)
     last, lasts = max(start.at for start in base.snapshots), _lasts(asked, *setting[:3])
     once = not ALGORITHMS[algorithm].records_once
     starts = tuple(start for start in base.snapshots if not once or start.snapshot == "S1")
     crash = FaultLine("crash", process="P2", at=last + lasts / 4)
-    storage = {**STORAGE, "kept": 2 * lasts}  # else it deletes the parts of snapshots that take long
+    storage = {**STORAGE, "kept": 2 * lasts}  # else it deletes parts of snapshots that take long
     return replace(base, snapshots=starts, storage=storage, faults=(crash,), recovery=RecoveryPlan(on=ON_CRASH))
 
 
 def _alone(asked: Asked, algorithm: str, setting: Setting) -> Scenario:
-    """One process that writes pages while its copy is saved."""
+    """One process that writes pages while its checkpoint is saved."""
     given = {"writes": round(WRITES_FOR / setting.pace), "pace": setting.pace}
     start = Initiation("S1", "P1", WRITES_FOR / 2)
     return Scenario(
@@ -245,7 +255,7 @@ _SCENARIOS = {SNAPSHOT: _with_snapshot, RECOVERY: _with_recovery, ONE_NODE: _alo
 
 
 def _bank(asked: Asked, setting: Setting, snapshots: int) -> Scenario:
-    """A bank that is busy until its snapshots are complete, which are so far apart that they do not overlap."""
+    """A bank that is busy until its snapshots are complete. These are so far apart that they do not overlap."""
     delay = _rule(asked.delay)
     begin, lasts = STARTS * (parameter_values.mean_delay(delay) or 0.0) + 1, _lasts(asked, *setting[:3])
     starts = (Initiation(f"S{number + 1}", "P1", begin + number * lasts) for number in range(snapshots))
@@ -278,8 +288,11 @@ def _rule(text: str) -> DelayRule:
 
 
 def _lasts(asked: Asked, topology: str, processes: int, marker_delay: str) -> float:
-    """About how long a snapshot takes, rather too long: until the slowest word of it has gone from process to process,
-    and a few ways more, such as those of a coordinator's words."""
+    """A generous estimate of a snapshot's duration, in time units.
+
+    It covers the slowest news of the snapshot from process to process, and a few ways more, such as those of a
+    coordinator's messages.
+    """
     ways = {"complete": 1, "star": 2}.get(topology, processes - 1)
     rules = [_rule(text) for text in (asked.delay, marker_delay) if text != parameter_values.SAME]
     message, *marker = (3 * rule.low if rule.kind == "exponential" else rule.high for rule in rules)
@@ -287,5 +300,5 @@ def _lasts(asked: Asked, topology: str, processes: int, marker_delay: str) -> fl
 
 
 def _payments(time: float, pace: float) -> int:
-    """How many payments a process makes until then, and one more."""
+    """The number of payments of a process up to a time, plus one."""
     return math.ceil(time / pace) + 1

@@ -1,4 +1,4 @@
-"""The table of trade-offs as it is read: for each algorithm and column the claim, what was measured, and the remark."""
+"""The table of trade-offs in words: for each algorithm and column the claim, the measured values, and the remark."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from sim.core.algorithm import ALGORITHMS
 from sim.exchange.text_tables import TextTable
 from sim.explain.words import counted, listing
 
-NOT_MEASURED = "Not measured as yet: measure the table again."
+NOT_MEASURED = "Not measured yet: measure the table again."
 
 
 class Cell(NamedTuple):
-    """A cell: the claim of the documents (""; there is none), what was measured, in short sentences, what is judged,
-    and a typical run (None: nothing was measured)."""
+    """A cell: the claim ("": none), the measured values in short sentences, the verdict, and a typical run.
+
+    Verdict and run are None if there is none.
+    """
 
     column: str
     claim: str
@@ -28,7 +30,7 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row of the table: an algorithm, its title, how the documents call it (""; they do not), and its cells."""
+    """A row of the table: an algorithm, its title, its name in the table of claims ("": none), and its cells."""
 
     algorithm: str
     title: str
@@ -37,7 +39,7 @@ class Line(NamedTuple):
 
 
 def lines_of(table: Table) -> list[Line]:
-    """The rows of the table: those of the documents first, then all other algorithms by their names."""
+    """The rows of the table: first the algorithms with claims, then all others by their names."""
     names = [*METHODS, *(name for name in sorted(ALGORITHMS) if name not in METHODS)]
     return [Line(name, ALGORITHMS[name].title, METHODS.get(name, ""), tuple(_cells(table, name))) for name in names]
 
@@ -55,9 +57,9 @@ def _cells(table: Table, algorithm: str) -> Iterator[Cell]:
 
 
 def typical_of(own: Measured, column: str) -> Where | None:
-    """The run that is typical for a column: the one whose value is the median.
+    """The typical run for a column: the one whose value is the median.
 
-    For the topology, one whose snapshot is no consistent cut, if there is one; else one on no full mesh.
+    For the topology it is a run whose snapshot is no consistent cut; if there is none, a run on no full mesh.
     """
     if column == TOPOLOGY:
         outcomes = own.of_kind(SNAPSHOT)
@@ -75,7 +77,7 @@ def typical_of(own: Measured, column: str) -> Where | None:
 
 
 def with_spread(figure: Figure) -> str:
-    """A figure as it is read: the median, and the least and the most where they differ: `14 (4 to 380)`."""
+    """A figure in words: the median, and the least and greatest value if they differ: `14 (4 to 380)`."""
     least, most = said(figure.least), said(figure.most)
     return said(figure.median) if least == most else f"{said(figure.median)} ({least} to {most})"
 
@@ -92,10 +94,10 @@ def _latency(own: Measured) -> Iterator[str]:
 def _late(own: Measured, figures: Mapping[str, Figure]) -> Iterator[str]:
     if "blocked_time" in figures:
         blocked = figures["blocked_time"]
-        yield f"Blocked for {with_spread(blocked)} in all." if blocked.most else "Nothing was blocked."
+        yield f"Blocked for {with_spread(blocked)} in total." if blocked.most else "Nothing was blocked."
     if "delayed_most" in figures:
         most = figures["delayed_most"]
-        yield f"Messages came at most {with_spread(most)} later." if most.most else "No message came later."
+        yield f"Messages were late by at most {with_spread(most)}." if most.most else "No message was late."
     if "end_to_end" in figures and ALGORITHMS[own.algorithm].records_once:
         yield f"Complete after {with_spread(figures['end_to_end'])}."
 
@@ -104,9 +106,9 @@ def _memory(own: Measured) -> Iterator[str]:
     figures = own.usual
     if "copied_pages" in figures:
         by_pace = sorted(own.of_kind(ONE_NODE), key=lambda each: each.setting.pace)
-        told = [f"{said(each.median('copied_pages') or 0)} with a write every {said(each.setting.pace)}"
-                for each in by_pace]  # fmt: skip
-        yield f"Pages copied: {listing(told)}."
+        copied = [f"{said(each.median('copied_pages') or 0)} with a write every {said(each.setting.pace)}"
+                  for each in by_pace]  # fmt: skip
+        yield f"Pages copied: {listing(copied)}."
     elif "recorded_messages" in figures:
         messages, size = figures["recorded_messages"], figures["recorded_bytes"]
         yield (
@@ -151,12 +153,12 @@ def _topology(own: Measured) -> Iterator[str]:
 def _recovery(own: Measured) -> Iterator[str]:
     figures = own.usual
     if "recovery_time" in figures:
-        yield f"Back after {with_spread(figures['recovery_time'])}."
+        yield f"Recovered after {with_spread(figures['recovery_time'])}."
         yield f"{with_spread(figures['rolled_back'])} events rolled back."
         put_back = figures["put_back"]
         yield f"{with_spread(put_back)} messages put back." if put_back.most else "No message put back."
     else:
-        yield "No recovery was carried out: its rules do not allow for a crash as yet."
+        yield "No recovery was carried out: its rules do not allow for a crash yet."
         recorded = figures.get("recorded_messages")
         yield f"To put back: {with_spread(recorded)} messages." if recorded and recorded.most else (
             "To put back: no message.")  # fmt: skip
@@ -167,8 +169,8 @@ _IN_SENTENCES = {
 }  # fmt: skip
 
 HOW_TO_READ = (
-    "A number stands for all topologies and sizes that the algorithm runs on: the median of the cases, and in brackets "
-    "the least and the most. Blocked times add up all processes and channels that stand still."
+    "A number covers all topologies and sizes on which the algorithm runs: it is the median of the cases, with the "
+    "least and the greatest in brackets. A blocked time is the sum over all processes and channels that stand still."
 )
 
 
@@ -181,8 +183,8 @@ def asked_in_words(asked: Asked) -> str:
         f"A process sends every {_either(map(said, asked.paces))} time units, until the snapshot is complete. "
         f"Messages and control messages take {delay_in_words(asked.delay)} time units, markers {slow}. "
         f"Each combination has {counted(asked.runs, 'run')}, with seeds from {asked.seed}. "
-        f"{listing(alone)} costs what it costs one process that writes keys. "
-        "For recovery, P2 crashes after three snapshots have begun."
+        f"The costs of {listing(alone)} are those of one process that writes keys. "
+        "To measure recovery, P2 crashes after three snapshots have begun."
     )
 
 

@@ -1,8 +1,8 @@
-"""What the documents claim of four algorithms, and whether what was measured agrees.
+"""Claims about four algorithms, checked against measured values.
 
 The claims are those of the table "Technical Trade-offs & Strategic Compromises" in the description of the system. Each
-is judged in every case that was measured, over all topologies and sizes, and beside other algorithms in the same case
-only: from one topology to the next no two numbers can be compared.
+claim is checked in every measured case, over all topologies and sizes. An algorithm is compared with others in the same
+case only, since numbers on different topologies cannot be compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sim.core.algorithm import ALGORITHMS
 
 LATENCY, MEMORY, NETWORK, TOPOLOGY, COMING_BACK = "latency", "memory", "network", "topology", "recovery"
 
-# The columns of the documents' table, by our names.
+# The columns of the table of claims, by our names.
 COLUMNS: Mapping[str, str] = {
     LATENCY: "Latency impact", MEMORY: "Memory overhead", NETWORK: "Network overhead",
     TOPOLOGY: "Topology constraint", COMING_BACK: "Recovery complexity",
@@ -33,7 +33,7 @@ STANDARD = "chandy_lamport"
 
 
 class Claim(NamedTuple):
-    """What the documents say in one cell of their table, and who judges it."""
+    """A claim in one cell of the table, and the function that checks it."""
 
     text: str
     judge: Callable[[Table, Measured], Judged]
@@ -53,7 +53,7 @@ def _costs(own: Measured) -> list[Outcome]:
 
 
 def _beside(table: Table, own: Outcome, names: Iterable[str], but: str) -> list[Outcome]:
-    """What other algorithms did in the same case."""
+    """The outcomes of other algorithms in the same case."""
     found = (table.outcome(name, own.kind, own.setting) for name in names if name != but)
     return [other for other in found if other is not None]
 
@@ -76,14 +76,14 @@ def pauses_cluster(table: Table, own: Measured) -> Judged:
         outcomes,
         lambda own: _value(own, "blocked_time") > 0 and _value(own, "delayed") >= others[own.setting],
         lambda verdict: (
-            f"Messages came {_spread(outcomes, 'delayed')} later on average, and at most "
+            f"Messages were late by {_spread(outcomes, 'delayed')} on average, and by at most "
             f"{said(max(others.values(), default=0.0))} with any other algorithm."
         ),
     )
 
 
 def low_without_pause(table: Table, own: Measured) -> Judged:
-    """Nothing stands still, and no message comes later by more than a message takes on average."""
+    """Nothing stands still, and no message is late by more than the mean delay of a message."""
     rule = parameter_values.delay_rule(table.asked.delay)
     usual = (parameter_values.mean_delay(rule) if rule else None) or 0.0
     outcomes = _costs(own)
@@ -91,8 +91,8 @@ def low_without_pause(table: Table, own: Measured) -> Judged:
     def remark(verdict: str) -> str:
         blocked = [outcome for outcome in outcomes if _value(outcome, "blocked_time")]
         still = f"Channels were blocked on {topologies(blocked)}." if blocked else "Nothing stood still."
-        late = f"Messages came {_spread(outcomes, 'delayed_most')} later at most; low is up to {said(usual)}, as long "
-        return f"{still} {late}as a message takes on average."
+        late = f"Messages were late by at most {_spread(outcomes, 'delayed_most')}."
+        return f"{still} {late} Low means up to {said(usual)}, the mean delay of a message."
 
     return judged(
         outcomes, lambda own: not _value(own, "blocked_time") and _value(own, "delayed_most") <= usual, remark
@@ -106,7 +106,7 @@ def minimal_latency(table: Table, own: Measured) -> Judged:
     def remark(verdict: str) -> str:
         if verdict == HOLDS:
             return "A fork takes no time here. A real one stops the process while it copies the page table."
-        return f"Messages came {_spread(outcomes, 'delayed_most')} later at most."
+        return f"Messages were late by at most {_spread(outcomes, 'delayed_most')}."
 
     return judged(outcomes, lambda own: not (_value(own, "blocked_time") or _value(own, "delayed_most")), remark)
 
@@ -115,17 +115,17 @@ def minimal_latency(table: Table, own: Measured) -> Judged:
 
 
 def no_memory(table: Table, own: Measured) -> Judged:
-    """No message is buffered. States are kept by every algorithm."""
+    """No message is buffered. Every algorithm keeps states."""
     outcomes = _costs(own)
     return judged(outcomes, lambda own: not _value(own, "recorded_messages"), lambda verdict: (
-        "Every channel was empty. But the recorded states are kept until they are stored, as with every algorithm: "
+        "Every channel was empty. But like every algorithm it keeps the recorded states until they are stored: "
         f"{_spread(outcomes, 'state_bytes')} bytes." if verdict == HOLDS
         else f"It recorded {_spread(outcomes, 'recorded_messages')} messages."
     ))  # fmt: skip
 
 
 def high_memory(table: Table, own: Measured) -> Judged:
-    """More messages are buffered than by any other algorithm of the documents in the same case."""
+    """More messages are buffered than by any other algorithm with claims in the same case."""
     outcomes = _costs(own)
 
     def holds(outcome: Outcome) -> bool:
@@ -134,18 +134,18 @@ def high_memory(table: Table, own: Measured) -> Judged:
                                                           default=0.0)  # fmt: skip
 
     return judged(outcomes, holds, lambda verdict: (
-        f"It recorded {_spread(outcomes, 'recorded_messages')} messages. High is more than any other method of the "
-        "documents records in the same case."
+        f"It recorded {_spread(outcomes, 'recorded_messages')} messages. High means more than the other three methods "
+        "with claims record in the same case."
     ))  # fmt: skip
 
 
 def minimal_memory(table: Table, own: Measured) -> Judged:
-    """No message is recorded. Those that wait are said in the remark."""
+    """No message is recorded. The remark says how many wait."""
     outcomes = _costs(own)
     waiting = [outcome for outcome in outcomes if _value(outcome, "blocked_time")]
     return judged(outcomes, lambda own: not _value(own, "recorded_messages"), lambda verdict: (
         f"It recorded {_spread(outcomes, 'recorded_messages')} messages. On {topologies(waiting) or 'no topology'} "
-        f"{_spread(waiting, 'delayed_messages')} messages came later: they wait in buffers before blocked channels."
+        f"{_spread(waiting, 'delayed_messages')} messages were late: they wait in buffers before blocked channels."
     ))  # fmt: skip
 
 
@@ -153,10 +153,10 @@ def grows_with_writes(table: Table, own: Measured) -> Judged:
     """The more often the process writes, the more pages are copied."""
     outcomes = sorted(own.of_kind(ONE_NODE), key=lambda each: each.setting.pace)
     copied = [_value(each, "copied_pages") for each in outcomes]
-    told = ", ".join(f"{said(pages)} with a write every {said(each.setting.pace)}"
-                     for pages, each in zip(copied, outcomes, strict=True))  # fmt: skip
+    values = ", ".join(f"{said(pages)} with a write every {said(each.setting.pace)}"
+                       for pages, each in zip(copied, outcomes, strict=True))  # fmt: skip
     grows = len(copied) > 1 and all(fast > slow for fast, slow in pairwise(copied))
-    return Judged(HOLDS if grows else REFUTED, f"Pages copied: {told}.")
+    return Judged(HOLDS if grows else REFUTED, f"Pages copied: {values}.")
 
 
 # ------------------------------------------------------------------ network
@@ -168,7 +168,7 @@ def messages_of(own: Outcome) -> float:
 
 
 def low_network(table: Table, own: Measured) -> Judged:
-    """Fewer messages than those of Chandy and Lamport in the same case, which the documents call medium."""
+    """Fewer messages than those of Chandy and Lamport in the same case, which the table of claims calls medium."""
     outcomes = _costs(own)
 
     def holds(outcome: Outcome) -> bool:
@@ -177,8 +177,8 @@ def low_network(table: Table, own: Measured) -> Judged:
 
     theirs = [messages_of(each) for each in (table.rows[STANDARD].of_kind(SNAPSHOT) if STANDARD in table.rows else [])]
     return judged(outcomes, holds, lambda verdict: (
-        f"It sent {spread([messages_of(each) for each in outcomes])} messages. Low is less than "
-        f"{ALGORITHMS[STANDARD].title} in the same case, which they call medium: {spread(theirs)} over all cases."
+        f"It sent {spread([messages_of(each) for each in outcomes])} messages. Low means fewer than "
+        f"{ALGORITHMS[STANDARD].title} in the same case, whose claim is medium: {spread(theirs)} over all cases."
     ))  # fmt: skip
 
 
@@ -191,8 +191,8 @@ def medium_network(table: Table, own: Measured) -> Judged:
         return min(others, default=0.0) < messages_of(outcome) < max(others, default=0.0)
 
     return judged(outcomes, holds, lambda verdict: (
-        f"It sent {spread([messages_of(each) for each in outcomes])} messages, one on each channel. Medium is between "
-        "the least and the most that others send in the same case."
+        f"It sent {spread([messages_of(each) for each in outcomes])} messages, one on each channel. Medium means "
+        "between the least and the greatest number that others send in the same case."
     ))  # fmt: skip
 
 
@@ -228,7 +228,7 @@ def full_mesh(table: Table, own: Measured) -> Judged:
 
 
 def without_circles(table: Table, own: Measured) -> Judged:
-    """It is right on graphs without circles only. Where it is refused it cannot be right."""
+    """It is right on graphs without circles only. It cannot be right on a graph that it refuses."""
     outcomes = own.of_kind(SNAPSHOT)
     circle = [each for each in outcomes if each.setting.topology == BEHIND_A_SOURCE]
     return judged(outcomes, lambda own: _right(own) == (own.setting.topology != BEHIND_A_SOURCE), lambda verdict: (
@@ -240,11 +240,11 @@ def without_circles(table: Table, own: Measured) -> Judged:
 
 
 def one_process(table: Table, own: Measured) -> Judged:
-    """Of several processes the copies are no consistent cut."""
+    """The checkpoints of several processes are no consistent cut."""
     outcomes = own.of_kind(SNAPSHOT)
     runs, consistent = sum(each.runs for each in outcomes), sum(each.consistent for each in outcomes)
     return judged(outcomes, lambda own: own.consistent < own.runs, lambda verdict: (
-        f"On several processes, the copies were a consistent cut in {consistent:,} of {runs:,} runs."
+        f"On several processes, the checkpoints were a consistent cut in {consistent:,} of {runs:,} runs."
     ))  # fmt: skip
 
 
@@ -252,14 +252,16 @@ def one_process(table: Table, own: Measured) -> Judged:
 
 
 def _put_back(own: Measured) -> tuple[list[Outcome], str]:
-    """The cases that say how many messages have to be put back, and the column that does: of recoveries, if any were
-    carried out."""
+    """The cases with a number of messages to put back, and the column of that number.
+
+    They are those of recoveries, if any were carried out.
+    """
     recoveries = own.of_kind(RECOVERY)
     return (recoveries, "put_back") if recoveries else (_costs(own), "recorded_messages")
 
 
 def low_recovery(table: Table, own: Measured) -> Judged:
-    """Only states have to be restored: there is nothing to put back into channels."""
+    """Only states have to be restored: no message has to be put back into a channel."""
     outcomes, column = _put_back(own)
     why = "No recovery was carried out with it; what it recorded has nothing to put back." if own.no_recovery else ""
     return judged(outcomes, lambda own: not _value(own, column), lambda verdict: (
@@ -268,11 +270,11 @@ def low_recovery(table: Table, own: Measured) -> Judged:
 
 
 def medium_recovery(table: Table, own: Measured) -> Judged:
-    """Beside the states, messages have to be put back."""
+    """Messages have to be put back in addition to the states."""
     outcomes, column = _put_back(own)
     return judged(outcomes, lambda own: _value(own, column) > 0, lambda verdict: (
-        f"There were {_spread(outcomes, column)} messages to put back into channels. Without any, the states are "
-        "enough, as after stop-the-world, which they call low."
+        f"There were {_spread(outcomes, column)} messages to put back into channels. Without any, the states would be "
+        "enough, as after stop-the-world, whose claim is low."
     ))  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The table of trade-offs: what each algorithm costs in the same cases, by the runs of an ensemble."""
+"""The table of trade-offs: the costs of each algorithm in identical cases, measured by the runs of an ensemble."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.ensembles.chunks import Plan, chunk_size, measured
-from pipeline.ensembles.grid import NONE
+from pipeline.ensembles.options import NONE
 from pipeline.ensembles.run import run_on_workers
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
@@ -40,8 +40,10 @@ DIGITS = 3  # behind the point, of a value that is kept
 
 
 class Figure(NamedTuple):
-    """What was measured in a column: of the medians of the cases the median, the least and the most; and a run of the
-    case in the middle whose value it is."""
+    """The measured values of a column: the median, the least and the greatest of the cases' medians, and a typical run.
+
+    The typical run is one of the middle case, with its median as value.
+    """
 
     median: float
     least: float
@@ -50,9 +52,12 @@ class Figure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the runs of a case have said: how many there were, in how many the snapshot was complete and no check
-    failed, in how many it was a consistent cut; the seed of the first run in which it was not, or else of the first;
-    and the medians of `columns`, in their order (None: not measured)."""
+    """The outcome of a case: counts of its runs, a seed, and medians.
+
+    runs: the number of runs. right: those with a complete snapshot and no failed check. consistent: those whose
+    snapshot is a consistent cut. seed: that of the first run whose snapshot is not, or else of the first run. medians:
+    those of `columns`, in their order (None: not measured).
+    """
 
     kind: str
     setting: Setting
@@ -64,7 +69,7 @@ class Outcome(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What is measured in cases of this kind: costs where nobody crashes, else what the recovery costs."""
+        """The columns measured in cases of this kind: the costs of snapshots, or those of a recovery."""
         return OF_RECOVERIES if self.kind == RECOVERY else COSTS
 
     def median(self, column: str) -> float | None:
@@ -74,10 +79,10 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of one algorithm.
+    """The measured values of one algorithm.
 
-    `outcomes`: of every case that ran. `figures`: by delay of markers and column. `refused`: by topology, why the rules
-    do not accept it; `no_recovery`: why no recovery was carried out (None: there were some).
+    `outcomes`: those of every case that ran. `figures`: by delay of markers and column. `refused`: by topology, why the
+    rules do not accept it. `no_recovery`: why no recovery was carried out (None: there were some).
     """
 
     algorithm: str
@@ -93,18 +98,18 @@ class Measured:
 
     @property
     def usual(self) -> Mapping[str, Figure]:
-        """The figures by column where markers take as long as usual."""
+        """The figures by column, with the usual delay of markers."""
         return next(iter(self.figures.values()), {})
 
     def median(self, column: str) -> float | None:
-        """The median of a column where markers take as long as usual (None: not measured)."""
+        """The median of a column, with the usual delay of markers (None: not measured)."""
         found = self.usual.get(column)
         return None if found is None else found.median
 
 
 @dataclass(frozen=True)
 class Table:
-    """What all runs have said, by algorithm. `runs` is the number of all of them."""
+    """The measured values by algorithm. `runs` is the number of all runs."""
 
     asked: Asked
     rows: Mapping[str, Measured]
@@ -112,7 +117,7 @@ class Table:
     version: str = field(default=VERSION)
 
     def outcome(self, algorithm: str, kind: str, setting: Setting) -> Outcome | None:
-        """What an algorithm did in a case (None: it did not run)."""
+        """The outcome of an algorithm in a case (None: it did not run)."""
         own = self.rows.get(algorithm)
         found = (each for each in own.outcomes if (each.kind, each.setting) == (kind, setting)) if own else iter(())
         return next(found, None)
@@ -146,7 +151,7 @@ def _measured(asked: Asked, name: str, found: Sequence[tuple[Case, Sequence[Row]
 
 
 def _outcome(case: Case, rows: Sequence[Row]) -> Outcome:
-    """Rows of the same run, of several snapshots, count as one run: it is right if all of them are."""
+    """The outcome of a case. The rows of a run count as one run, which is right if all of its snapshots are right."""
     runs: dict[int, list[Row]] = {}
     for row in rows:
         runs.setdefault(row["seed"], []).append(row)
@@ -176,7 +181,10 @@ def _value(row: Row, column: str) -> float | None:
 
 
 def _figures(found: Sequence[tuple[Outcome, Sequence[Row]]], is_alone: bool) -> dict[str, Figure]:
-    """By column, of the cases with one delay of markers: rules for one process alone cost what they cost there."""
+    """The figures by column, of the cases with one delay of markers.
+
+    If `is_alone`, the algorithm is for one process, and its costs are those on one process.
+    """
     figures = {}
     for column in FIGURES:
         kind = RECOVERY if column in OF_RECOVERIES else ONE_NODE if is_alone else SNAPSHOT
@@ -233,7 +241,7 @@ def _measured_from(values: Mapping[str, Any]) -> Measured:
 
 
 def measured_at_once(asked: Asked, progress: Progress = silent, stop: threading.Event | None = None) -> Table | None:
-    """The table, made in this process without Spark; None where `stop` was set before it was done.
+    """The table, made in this process without Spark; None if `stop` is set before it is done.
 
     `progress` counts runs.
     """
@@ -248,9 +256,9 @@ def measured_at_once(asked: Asked, progress: Progress = silent, stop: threading.
 
 
 def measured_on_workers(asked: Asked, place: Place, spark: SparkSession, progress: Progress = silent) -> Table:
-    """The same table, made on Spark's workers, who write what they find into a folder in `place`.
+    """The same table, made on Spark's workers, which write their results into a folder in `place`.
 
-    `progress` counts runs. Raises InputError where Spark fails.
+    `progress` counts runs. Raises InputError if Spark fails.
     """
     cases, folder = cases_of(asked), secrets.token_hex(4)  # asked again, it begins anew
     store = Store.create(f"{place.address}/{folder}", ENSEMBLE, asdict(asked))
@@ -272,7 +280,7 @@ def plan_of_cases(asked: Asked, cases: Sequence[Case], into: Addition | None = N
 
 
 def rows_at_once(plan: Plan, stop: threading.Event) -> Iterator[list[Row]]:
-    """The rows of each run of a plan, in this process. Ends early when `stop` is set."""
+    """Yield the rows of each run of a plan, made in this process. Ends early when `stop` is set."""
     for run_id in range(plan.run_count):
         if stop.is_set():
             return

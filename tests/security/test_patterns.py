@@ -89,7 +89,7 @@ def test_many_executions_have_one_limit(tmp_path: Path) -> None:
     (tmp_path / "other.log").write_text('a {"a":1} x\n' * 1_000, encoding="utf-8")
     found = shiviz.pieces([log, tmp_path / "other.log"], {"delimiter": "^=$"})
     assert len(found) == 1_001
-    seconds = sum(patterns.seconds_for(piece.end - piece.begin, piece.whole) for piece in found)
+    seconds = sum(patterns.seconds_for(piece.end - piece.begin, piece.total) for piece in found)
     healthy = 30_000 / 1e6 * patterns.SECONDS_PER_MB + len(found) * patterns.SECONDS_PER_EXECUTION
     assert seconds < patterns.MOST_SECONDS + healthy
 
@@ -102,7 +102,7 @@ def test_a_long_healthy_log_is_never_refused(monkeypatch, tmp_path: Path) -> Non
     events = (f'a {{"a":{number}}} x\nnothing of interest\n\n' for number in range(1, 10_001))
     log.write_text("".join(events), encoding="utf-8")
     (piece,) = shiviz.pieces([log], {"delimiter": "^=== (?P<trace>.*) ===$", "pattern": shiviz.KNOWN[2]})
-    assert patterns.seconds_for(piece.end - piece.begin, piece.whole) > 1
+    assert patterns.seconds_for(piece.end - piece.begin, piece.total) > 1
     shiviz.read(piece)
 
 

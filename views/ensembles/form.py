@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pipeline.ensembles.cells import is_busy
-from pipeline.ensembles.grid import DEFAULTS, NO, OPTIONS, YES, Grid
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.options import DEFAULTS, NO, OPTIONS, YES
 from pipeline.ensembles.parameter_values import mean_delay
 from pipeline.store.data_root import free_name
 from sim.core.algorithm import ALGORITHMS

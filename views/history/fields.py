@@ -9,7 +9,8 @@ from typing import Any
 from diagrams.charts.measures import delay_words
 from diagrams.charts.parts import number
 from pipeline import formats
-from pipeline.ensembles.grid import ALL, NONE, RATES, SAMPLE, YES, Grid
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.options import ALL, NONE, RATES, SAMPLE, YES
 from pipeline.store.catalog import Entry
 from pipeline.store.manifest import COMPLETE, ENSEMBLE, RUNNING, STOPPED, TRACE
 from sim.core.algorithm import ALGORITHMS

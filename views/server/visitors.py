@@ -17,7 +17,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from pipeline.ensembles.grid import ALL, Grid
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.options import ALL
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
 from pipeline.store.data_root import data_root

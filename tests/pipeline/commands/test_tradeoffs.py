@@ -48,10 +48,13 @@ def test_the_name_of_the_file_says_its_form(tmp_path: Path, suffix: str, begins:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--out", "table.pdf"], "--out table.pdf: the name of the file has to end in one of .json, .md, .tex, .csv"),
+        (
+            ["--out", "table.pdf"],
+            "--out table.pdf: has no known suffix; end the file's name in one of .json, .md, .tex, .csv",
+        ),
         (["--out", "nowhere/table.md"], "--out nowhere/table.md: cannot be written (No such file or directory)"),
         (["--out", "table.md", "--processes", "2"], "--processes: the table is measured on systems of 3 to 20"),
-        (["--out", "table.md", "--scratch", "x"], "--scratch: is for --on-spark"),
+        (["--out", "table.md", "--scratch", "x"], "--scratch: works only with --on-spark"),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -136,8 +136,8 @@ def test_where_the_kernel_differs_all_is_done_in_python_and_the_command_says_so(
     assert engines(store, grid) == [PYTHON] + [DISPUTED] * 7
     ensemble._print_result(store)
     said = (
-        "Numba gave another result than Python in a test, so Python did 7 runs again, while 0 others are as Numba "
-        "made them: please report it"
+        "In a test Numba gave another result than Python, so Python did 7 runs again; 0 others are as Numba made them. "
+        "Please report this."
     )
     assert said in capsys.readouterr().out
 
@@ -150,7 +150,7 @@ def test_every_document_of_a_chunk_is_compared_and_only_that_which_differs_is_di
     assert plan_of(store, grid).chunk_count == 1
     assert engines(store, grid) == [PYTHON] + [NUMBA] * 3 + [DISPUTED] * 4
     ensemble._print_result(store)
-    assert "Python did 4 runs again, while 3 others are as Numba made them" in capsys.readouterr().out
+    assert "Python did 4 runs again; 3 others are as Numba made them" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ NO_CUTS: list[tuple[list[Line], str]] = [
     ([(0, "c", "A", -1)], "run 0, cut c, process A has a negative index"),
     ([(0, "c", "A", 1), (0, "c", "A", 2)], "run 0, cut c, process A is there twice"),
     ([(0, "c", None, 1)], "1 lines of the cuts lack a run_id, cut_id, process or index"),  # type: ignore[list-item]
-    ([(7, "c", "A", 1)], "the cuts name run 7, of which there are no events"),
+    ([(7, "c", "A", 1)], "the cuts name run 7, which has no events"),
     ([(0, "c", "AA", 1), (0, "c", "A", 1)], "the cuts name a process 'AA' that has no events; did you mean 'A'"),
 ]
 
@@ -270,7 +270,7 @@ def test_the_command(workers_here, tmp_path, capsys) -> None:
     (tmp_path / "cuts.csv").write_text("run_id,cut_id,process,index\n0,c,A,0\n0,c,B,1\n")
     assert main(["audit", str(tmp_path), "--cuts", str(tmp_path / "cuts.csv")]) == 0
     assert "1 cuts, 1 of them inconsistent" in (sentence := capsys.readouterr().out)
-    assert "cut c of run 0; message 0 came to its receiver inside it" in sentence
+    assert "cut c of run 0; message 0 is received inside the cut but sent outside" in sentence
     assert main(["audit", str(tmp_path), "--cuts", str(tmp_path / "none.csv")]) == 2
     assert main(["audit", str(tmp_path), "--random", "0"]) == 2
     assert main(["audit", str(tmp_path / "nowhere"), "--snapshots"]) == 2

@@ -70,7 +70,7 @@ def test_a_run_of_very_many_cuts_becomes_several_tasks(monkeypatch: pytest.Monke
 
 
 def test_a_run_without_a_row_group_is_refused_at_once() -> None:
-    with pytest.raises(InputError, match="the cuts name run 55, of which there are no events"):
+    with pytest.raises(InputError, match="the cuts name run 55, which has no events"):
         tasks_of(cuts_of(5, 55), groups((0, 9), (60, 69)), {})
 
 

@@ -14,8 +14,9 @@ import pytest
 from pipeline.compiled.listed import is_listed
 from pipeline.ensembles import cells, parameter_values
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import DEFAULTS, OPTIONS, RATES, SETTINGS, Grid
+from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.measure import describe
+from pipeline.ensembles.options import DEFAULTS, OPTIONS, RATES, SETTINGS
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import DelayRule
@@ -109,8 +110,8 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"sede": "1"}, "sede: is no option of a grid; did you mean 'seed'?"),
     ({"scenario": "lectur"}, "there is no scenario 'lectur'; did you mean 'lecture'?"),
     ({"scenario": "lecture", "marker_delay": "x"}, "--marker-delay: 'x'"),
-    ({"scenario": "lecture", "processes": "4"}, "--processes: a scenario says that itself"),
-    ({"scenario": "lecture", "workload": "bank"}, "--workload: a scenario says that itself"),
+    ({"scenario": "lecture", "processes": "4"}, "--processes: a scenario sets this itself"),
+    ({"scenario": "lecture", "workload": "bank"}, "--workload: a scenario sets this itself"),
     ({"processes": "1..100", "delay": "1..100"}, "the grid has 10000 cells and 1000000 runs; 2000 cells and 10000000"),
     ({"processes": "2..3", "runs": "9000000"}, "the grid has 2 cells and 18000000 runs"),
 ]

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import given
 
-from pipeline.ensembles.grid import SETTINGS
 from pipeline.ensembles.measure import describe, measure
+from pipeline.ensembles.options import SETTINGS
 from pipeline.store.schema import RUN_TYPES, WITHOUT_RECOVERY, WITHOUT_STORAGE
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECEIVE, RECORD, SEND, SNAPSHOT_COMPLETE
 from sim.document.files import parse_toml

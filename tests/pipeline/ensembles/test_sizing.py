@@ -146,9 +146,9 @@ def test_the_small_system_has_the_same_proportions_where_channels_then_hold_enou
 
 def test_what_cannot_be_checked_is_one_sentence() -> None:
     for wanted, told in (
-        ({"rate": 0}, "nothing is on its way in a channel"),
-        ({"delay": 0, "message_delay": 0}, "nothing is on its way in a channel"),
-        ({"algorithm": "uncoordinated"}, "there is no law to be checked"),
+        ({"rate": 0}, "no message is ever in transit in a channel"),
+        ({"delay": 0, "message_delay": 0}, "no message is ever in transit in a channel"),
+        ({"algorithm": "uncoordinated"}, "has no cost model to check"),
     ):
         with pytest.raises(InputError, match=told):
             check(System.read(wanted))

@@ -15,8 +15,9 @@ from pipeline.ensembles import measure as measuring
 from pipeline.ensembles.at_once import rows_at_once
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.chunks import carry_out, plan_of
-from pipeline.ensembles.grid import NO, YES, Grid
+from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.measure import Row, measure
+from pipeline.ensembles.options import NO, YES
 from sim.core.algorithm import ALGORITHMS
 from sim.core.broken_rule import BROKEN_RULES
 from sim.core.errors import InputError

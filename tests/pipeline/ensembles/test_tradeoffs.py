@@ -288,7 +288,7 @@ def test_what_may_be_asked() -> None:
         ({"processes": "21"}, "--processes: the table is measured on systems of 3 to 20"),
         ({"runs": str(MOST_RUNS)}, "--runs: this comes to"),
         ({"delay": "1,2"}, "--delay: expected one value, not 2"),
-        ({"marker_delay": "fixed:1000"}, "--pace: until the snapshot is complete a process would make about"),
+        ({"marker_delay": "fixed:1000"}, "--pace: a process would make about"),
         ({"pace": "0"}, "--pace: expected numbers of at least 0.1"),
         ({"topology": "moebius"}, "--topology: 'moebius' is unknown"),
         ({"algorithm": "mattern"}, "algorithm: is no option of the table"),

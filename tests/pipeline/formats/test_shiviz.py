@@ -167,7 +167,7 @@ def test_groups_besides_the_three(tmp_path) -> None:
     msg = r"(?<time>\S+) (?<msg>\w+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
     reading = read_log(tmp_path, text, {"pattern": msg})
     assert [row.body for row in events_of(reading)] == ['"INFO"', '"WARN"']
-    assert reading.notes == ["the group msg pairs nothing: that takes a group kind, which says send or receive"]
+    assert reading.notes == ["the group msg has no effect without a group kind, which says send or receive"]
     with pytest.raises(InputError, match=r"some\.log:2: the time 'seven' is no number"):
         read_log(tmp_path, text.replace("7.5", "seven"), {"pattern": pattern})
 

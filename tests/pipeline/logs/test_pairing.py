@@ -115,7 +115,7 @@ def test_a_kind_without_a_peer_leaves_the_state_of_channels_unknown_where_clocks
     reading = read_log(tmp_path, chain().log(chain().text_of), {"pattern": pattern})
     assert (reading.pairing, reading.exact, reading.messages) == ("unknown", False, 2)
     assert reading.unknown_channels == ["a->b", "a->c", "b->c"]
-    assert any("have no partner" in note and "some.log:2" in note for note in reading.notes)
+    assert any("give a partner" in note and "some.log:2" in note for note in reading.notes)
 
 
 def test_an_overtaken_message_may_be_either(tmp_path) -> None:

@@ -51,10 +51,8 @@ def test_the_command_audits_the_snapshots_of_any_systems(
     assert [*tables_of(store)] == expected
     said = capsys.readouterr()
     assert said.out.startswith(f"{len(expected[0])} cuts, ")
-    assert (
-        f"{sum(row['left_out'] for row in told)} snapshots were left out: given up, or not everybody recorded"
-        in said.err
-    )
+    left_out = sum(row["left_out"] for row in told)
+    assert f"{left_out} snapshots were left out: they were aborted, or not every process recorded" in said.err
 
 
 # ------------------------------------------------------------------ tables as frames

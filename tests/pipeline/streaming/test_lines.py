@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cluster.node.event_log import Entry, EventLog
 from pipeline.logs import growing
-from pipeline.logs.growing import whole_until
+from pipeline.logs.growing import complete_until
 from pipeline.streaming import following, source
 from pipeline.streaming.progress_file import news
 from pipeline.streaming.source import followed_format
@@ -122,10 +122,10 @@ def test_a_batch_is_bounded_and_no_file_runs_ahead(tmp_path: Path, monkeypatch: 
 def test_a_line_longer_than_what_is_read_at_once_is_found_whole(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"x" * 3_000_000)
-    assert whole_until(path, 0, 100) == 0
+    assert complete_until(path, 0, 100) == 0
     path.write_bytes(b"x" * 900_000 + b"\nand half")
-    assert whole_until(path, 0, 100) == 900_001
-    assert whole_until(path, 900_001, 100) == 900_001
+    assert complete_until(path, 0, 100) == 900_001
+    assert complete_until(path, 900_001, 100) == 900_001
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -141,7 +141,7 @@ LIVE = '[1,0.5,0,["turn"],[["P1",1,"internal",null,null,null,null,null,null]],1,
         ("jsonl", FIRST + '{"proces": "P1"}\n', ":2: has a column 'proces' that this version"),
         ("jsonl", FIRST + '{"process": "P1", "kind": "internal"}\n', ":2: index is missing on this internal"),
         ("jsonl", FIRST + '{"process": "P1", "kind": "send", "index": 2}\n', ":2: a send without channel or a mes"),
-        ("jsonl", FIRST + '{"process": "P1", "kind": "sent", "index": 2}\n', ":2: kind is 'sent', which is none"),
+        ("jsonl", FIRST + '{"process": "P1", "kind": "sent", "index": 2}\n', ":2: kind is 'sent', which is unknown"),
         ("jsonl", FIRST + '{"process": "P1", "kind": "record", "index": "x"}\n', ":2: index is 'x'"),
         ("csv", "process,kind,index,channel\nP1,internal,1\n", ":2: has 3 cells; a record has 4 cells"),
         ("csv", 'process,kind,index,channel\nP1,internal,1,"x\n', ":2: is no CSV"),

@@ -123,7 +123,7 @@ def test_logs_are_followed_though_who_carries_out_a_batch_is_killed_and_by_a_com
     in_background(interrupt)
     assert main(["ingest", str(logs.folder), "--follow", "--format", "jsonl", "--out", str(store.path)]) == 130
     told, complaint = capsys.readouterr()
-    assert told.startswith(f"goes on after {known:,} rows\n")
+    assert told.startswith(f"continues after {known:,} rows\n")
     assert "snapshot planted-" in told and "Traceback" not in complaint
     assert store.status == "stopped"
     check_followed(store)
@@ -210,7 +210,7 @@ def test_the_command_is_killed_in_the_middle_of_a_batch_and_goes_on(tmp_path: Pa
         told, complaint = second.communicate()
         assert second.returncode == 143
     wait_until_gone(left)
-    assert told.startswith(f"goes on after {before.rows:,} rows\n")
+    assert told.startswith(f"continues after {before.rows:,} rows\n")
     assert "snapshot planted-" in told
     assert "Traceback" not in complaint
     store = Store(out)

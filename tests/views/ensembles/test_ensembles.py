@@ -14,8 +14,9 @@ from streamlit.testing.v1 import AppTest
 from diagrams.charts import measures
 from pipeline import examples
 from pipeline.ensembles.cells import cells_of, is_busy
-from pipeline.ensembles.grid import DEFAULTS, NONE, Grid
+from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.measure import describe, measure
+from pipeline.ensembles.options import DEFAULTS, NONE
 from pipeline.ensembles.rerun import scenario_of
 from pipeline.store import schema
 from pipeline.store.folder import Store
