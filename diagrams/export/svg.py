@@ -9,6 +9,7 @@ from diagrams.figure.drawing import Picture, sketch
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE
 from diagrams.scene.view import View
+from diagrams.shapes.ownership import NOTE
 from diagrams.shapes.svg import Palette, escaped, written
 from diagrams.still.pictures import drawn
 
@@ -37,8 +38,9 @@ def thumbnail(scene: Scene, palette: Palette) -> str:
 
 
 def document(picture: Picture, palette: Palette, title: str = "", description: str = "") -> str:
-    """A picture on paper, with a title and a description for those who cannot see it."""
-    told = [f"<{tag}>{escaped(text)}</{tag}>" for tag, text in (("title", title), ("desc", description)) if text]
+    """A picture on paper, with a title and a description for those who cannot see it, and its metadata."""
+    texts = (("title", title), ("desc", description), ("metadata", NOTE))
+    told = [f"<{tag}>{escaped(text)}</{tag}>" for tag, text in texts if text]
     paper = f'<rect width="{picture.width:g}" height="{picture.height:g}" fill="{palette["paper"]}"/>'
     around = [written(part, palette) for part in picture.around]
     return _element(picture, palette, [*told, paper, *_inside(picture, palette), *around])
