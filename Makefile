@@ -10,7 +10,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 # Compiled modules are kept, whatever the environment says: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help app class fast dev quick test long lint mutants bench lock audit picture examples tradeoffs proto broken clean
+.PHONY: help app class fast dev quick test long lint mutants bench lock audit picture reference examples tradeoffs proto broken clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -74,6 +74,9 @@ tradeoffs: .venv/app ## measure the table of trade-offs that comes with the app 
 
 proto: .venv/dev ## make the code of cluster/rpc/snapshot.proto anew
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cluster/rpc/snapshot.proto
+
+reference: .venv/dev ## make docs/reference/ and CITATION.cff anew from the code; a test says when
+	$(BIN)/python -m tests.project.reference
 
 broken: .venv/dev ## make the table of docs/broken-rules.md anew: which broken rule is caught by which check
 	$(BIN)/python -m tests.broken_rules --write

@@ -14,6 +14,7 @@ from diagrams.export.svg import document
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import pages
 from diagrams.scene.view import View
+from diagrams.shapes.ownership import NOTE
 from diagrams.still.slides import MOST_PAGES, slides, steps_of
 
 TITLE = "Animated GIF"
@@ -38,7 +39,7 @@ def export(scene: Scene, view: View) -> bytes:
     frames = map(FewColours().of, images(scene, view))
     times = [STEP_MS] * (len(steps_of(scene, view)) - 1) + [LAST_STEP_MS]
     file = BytesIO()
-    next(frames).save(file, "GIF", save_all=True, append_images=frames, duration=times, loop=0)
+    next(frames).save(file, "GIF", save_all=True, append_images=frames, duration=times, loop=0, comment=NOTE)
     return file.getvalue()
 
 

@@ -24,6 +24,7 @@ from diagrams.scene.export_options import CUT, OPENED, ORIENTATION, PREDICATE, P
 from diagrams.scene.frontiers import frontier_in
 from diagrams.scene.view import View
 from diagrams.shapes import theme
+from diagrams.shapes.ownership import MADE_WITH, OWNERSHIP
 from sim.core.errors import InputError
 from sim.theory.cut_names import FAULTS
 
@@ -63,6 +64,8 @@ def export(scene: Scene, view: View) -> bytes:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="generator" content="{MADE_WITH}">
+<meta name="rights" content="{OWNERSHIP}">
 <title>{title}</title>
 <style>
 {_themes()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import STEP
 from diagrams.scene.view import View
+from diagrams.shapes.ownership import NOTE
 from diagrams.still.sequence import Item, Note, sequence
 from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL
@@ -29,7 +30,8 @@ def export(scene: Scene, view: View) -> bytes:
     """
     last = len(scene.lanes) - 1
     names = [f"    participant p{lane} as {_escaped(name)}" for lane, name in enumerate(scene.lanes)]
-    text = "\n".join(["sequenceDiagram", *names, *(_line(item, last) for item in sequence(scene, view))]) + "\n"
+    items = [_line(item, last) for item in sequence(scene, view)]
+    text = "\n".join(["sequenceDiagram", f"    %% {NOTE}", *names, *items, ""])
     if len(text) > MOST_LETTERS:
         raise InputError(
             f"Mermaid reads at most {MOST_LETTERS} letters, and up to step {view.step} these are {len(text)}; "

@@ -9,6 +9,7 @@ from pyarrow import parquet
 
 from diagrams.scene.composition import Scene
 from diagrams.scene.view import View
+from diagrams.shapes.ownership import MADE_WITH, OWNERSHIP
 from sim.core.model import EVENT_TYPES
 
 TITLE = "Event table, Parquet"
@@ -17,7 +18,10 @@ SUFFIX = ".parquet"
 MEDIA_TYPE = "application/vnd.apache.parquet"
 ORDER = 120
 
-SCHEMA = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in EVENT_TYPES.items()])
+SCHEMA = pyarrow.schema(
+    [(name, pyarrow.type_for_alias(kind)) for name, kind in EVENT_TYPES.items()],
+    {"generator": MADE_WITH, "rights": OWNERSHIP},
+)
 
 
 def export(scene: Scene, view: View) -> bytes:

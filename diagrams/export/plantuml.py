@@ -5,6 +5,7 @@ from __future__ import annotations
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import STEP
 from diagrams.scene.view import View
+from diagrams.shapes.ownership import NOTE
 from diagrams.still.sequence import Item, Note, sequence
 from sim.core.model import APP, CONTROL
 
@@ -27,7 +28,7 @@ def export(scene: Scene, view: View) -> bytes:
     last = len(scene.lanes) - 1
     names = [f'participant "{_escaped(name)}" as p{lane}' for lane, name in enumerate(scene.lanes)]
     items = [_line(item, last) for item in sequence(scene, view)]
-    return "\n".join(["@startuml", *names, *items, "@enduml", ""]).encode("utf-8")
+    return "\n".join(["@startuml", f"' {NOTE}", *names, *items, "@enduml", ""]).encode("utf-8")
 
 
 def _line(item: Item, last: int) -> str:

@@ -19,6 +19,7 @@ from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import pages
 from diagrams.scene.view import View
 from diagrams.shapes.clipping import clipped
+from diagrams.shapes.ownership import NOTE
 from diagrams.shapes.primitives import Primitive
 from diagrams.shapes.svg import Palette
 from diagrams.still.slide_shapes import EMU, FONT, Shapes
@@ -61,7 +62,7 @@ def _empty(title: str) -> Slides:
             left, top, width, height = shape.left, shape.top, shape.width, shape.height
             shape.left, shape.top = Emu(round(left * wider)), top
             shape.width, shape.height = Emu(round(width * wider)), height
-    made.core_properties.title, made.core_properties.author = title, ""
+    made.core_properties.title, made.core_properties.author, made.core_properties.comments = title, "", NOTE
     return made
 
 

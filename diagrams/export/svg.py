@@ -10,6 +10,7 @@ from diagrams.drawing.frame import Picture
 from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import PICTURE
 from diagrams.scene.view import View
+from diagrams.shapes.ownership import NOTE
 from diagrams.shapes.svg import Palette, escaped, written
 from diagrams.still.pictures import drawn
 
@@ -38,8 +39,9 @@ def thumbnail(scene: Scene, palette: Palette) -> str:
 
 
 def document(picture: Picture, palette: Palette, title: str = "", description: str = "") -> str:
-    """A picture on paper, with a title and a description for readers who cannot see it."""
-    texts = [f"<{tag}>{escaped(text)}</{tag}>" for tag, text in (("title", title), ("desc", description)) if text]
+    """A picture on paper: a title and a description for readers who cannot see it, and its metadata."""
+    named = (("title", title), ("desc", description), ("metadata", NOTE))
+    texts = [f"<{tag}>{escaped(text)}</{tag}>" for tag, text in named if text]
     paper = f'<rect width="{picture.width:g}" height="{picture.height:g}" fill="{palette["paper"]}"/>'
     around = [written(part, palette) for part in picture.around]
     return _element(picture, palette, [*texts, paper, *_inside(picture, palette), *around])

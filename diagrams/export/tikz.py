@@ -19,6 +19,7 @@ from diagrams.scene.composition import Scene
 from diagrams.scene.export_options import FONT_SIZE, PICTURE, WIDTH, Option
 from diagrams.scene.view import View
 from diagrams.shapes.clipping import clipped
+from diagrams.shapes.ownership import NOTE
 from diagrams.shapes.primitives import HALF_WIDTH, Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
 from diagrams.still.latex import latex_caption, typeset
 from diagrams.still.pictures import drawn
@@ -53,7 +54,8 @@ ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 FONTS = {"": "", "bold": r"\bfseries", "italic": r"\slshape"}
 
 ABOUT = r"""%% %(title)s
-%% %(width)s mm wide, by Consistent Cut; for another width export it again, with --width 165mm or on the page.
+%% %(note)s
+%% %(width)s mm wide; for another width export it again, with --width 165mm or on the page.
 %% In the preamble: \usepackage{tikz} \usetikzlibrary{arrows.meta}
 %% Before it, \tikzset{cut/message/.style={blue}} changes all messages, and so it is for each sign below;
 %% \definecolor{cutband}{HTML}{CCCCCC} changes a colour, \tikzset{cut/picture/.style={node font=\rmfamily}} the font.
@@ -90,7 +92,9 @@ def export(scene: Scene, view: View) -> bytes:
         lines.append(latex_caption(caption))
     title = " ".join(scene.execution.scenario.headline.encode("ascii", "replace").decode().split())
     size = {"width": _number(picture.width), "height": _number(picture.height)}
-    whole = ABOUT % {"title": title, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"
+    whole = (
+        ABOUT % {"title": title, "note": NOTE, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"
+    )
     return (HEAD % size + whole + TAIL if STANDALONE.of(view) else whole).encode("ascii")
 
 

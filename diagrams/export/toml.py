@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from diagrams.scene.composition import Scene
 from diagrams.scene.view import View
+from diagrams.shapes.ownership import NOTE
 from sim.document.writing import dumps
 
 TITLE = "Scenario file"
@@ -15,5 +16,5 @@ ORDER = 140
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The scenario as TOML."""
-    return dumps(scene.execution.scenario).encode("utf-8")
+    """The scenario as TOML, below a comment with its metadata."""
+    return f"# {NOTE}\n{dumps(scene.execution.scenario)}".encode()

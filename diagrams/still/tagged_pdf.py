@@ -20,6 +20,8 @@ from pypdf.generic import (
     TextStringObject,
 )
 
+from diagrams.shapes.ownership import MADE_WITH, OWNERSHIP
+
 LANGUAGE = "en"
 
 
@@ -36,7 +38,7 @@ def tagged(pages: Iterable[tuple[bytes, str]], title: str) -> bytes:
         figures.append(_reference(figure))
     document[NameObject("/K")] = figures
     root.update(_root(_reference(document), figures))
-    writer.add_metadata({"/Title": title})
+    writer.add_metadata({"/Title": title, "/Creator": MADE_WITH, "/Copyright": OWNERSHIP})
     writer.root_object.update(_catalog(_reference(root)))
     file = BytesIO()
     writer.write(file)

@@ -24,7 +24,7 @@ from pipeline.store.folder import Store
 from pipeline.store.manifest import COMPLETE, ENSEMBLE, STOPPED
 from pipeline.store.schema import Types, arrow_schema, spark_schema
 from pipeline.store.tables import not_seen
-from sim import VERSION
+from sim import SAME_RUNS, VERSION
 from sim.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def grid_of(store: Store) -> Grid:
     manifest = store.manifest
     if manifest is None or manifest.kind != ENSEMBLE:
         raise InputError(f"{store.address}: holds no ensemble; name a folder that ensemble has begun")
-    if manifest.version != VERSION:
+    if manifest.version not in SAME_RUNS:
         raise InputError(
             f"{store.address}: was begun by version {manifest.version}, whose runs may differ from those of this one "
             f"({VERSION}); go on with that one, or begin anew in another folder"

@@ -20,7 +20,7 @@ from pipeline.store.place import Place
 from pipeline.store.schema import RUN_TYPES
 from pipeline.store.tables import Addition
 from pipeline.tradeoffs.cases import ONE_NODE, RECOVERY, SNAPSHOT, Asked, Case, Setting, Where, cases_of
-from sim import VERSION
+from sim import SAME_RUNS, VERSION
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.run.snapshots import COMPLETE
@@ -212,7 +212,7 @@ def table_from_json(text: str) -> Table:
         table = Table(Asked(**asked), rows, values["runs"], values["version"])
     except (ValueError, TypeError, KeyError, AttributeError):
         raise InputError("this is no table of trade-offs that this version knows; make it anew") from None
-    if table.version != VERSION:
+    if table.version not in SAME_RUNS:
         raise InputError(f"this table was made by version {table.version}, and this is {VERSION}; make it anew")
     return table
 

@@ -120,3 +120,4 @@ if __name__ == "__main__":
         for line in complaints(text)
     ]
     print(*found, f"{len(found)} complaints", sep="\n")
+    sys.exit(bool(found))

@@ -37,7 +37,7 @@ OF_ITS_KIND = {
     "pipeline/formats": ["tests/pipeline/formats/test_options.py", "tests/views/traces/test_form.py"],
 }  # fmt: skip
 # What their recipes have run after the file is there.
-WRITES = (["-m", "tests.broken_rules", "--write"],)
+WRITES = (["-m", "tests.broken_rules", "--write"], ["-m", "tests.project.reference"])
 SELECTED = ["-m", "not browser and not spark and not slow and not long", "--hypothesis-profile", QUICK]
 
 

@@ -85,13 +85,13 @@ def parsed(lines: list[str], grammar: dict[str, re.Pattern[str]]) -> list[tuple[
 
 
 def mermaid(name: str, **view) -> list[tuple[str, tuple]]:
-    first, *lines = exported(name, "mermaid", **view).decode("utf-8").splitlines()
+    first, _, *lines = exported(name, "mermaid", **view).decode("utf-8").splitlines()
     assert first == "sequenceDiagram"
     return parsed(lines, MERMAID)
 
 
 def plantuml(name: str, **view) -> list[tuple[str, tuple]]:
-    first, *lines, last = exported(name, "plantuml", **view).decode("utf-8").splitlines()
+    first, _, *lines, last = exported(name, "plantuml", **view).decode("utf-8").splitlines()
     assert (first, last) == ("@startuml", "@enduml")
     return parsed(lines, PLANTUML)
 

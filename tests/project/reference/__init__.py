@@ -1,0 +1,1 @@
+"""The generator of docs/reference/ and CITATION.cff: `make reference` runs it."""
