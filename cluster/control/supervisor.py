@@ -12,10 +12,10 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from cluster.control.snapshot_rows import Bookkeeping
 from cluster.control.injector import Injector
 from cluster.control.members import Member, Members
 from cluster.control.services import Services
+from cluster.control.snapshot_rows import Bookkeeping
 from cluster.control.snapshot_store import Store
 from cluster.model import (
     FULL,
