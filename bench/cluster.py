@@ -19,14 +19,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.control.chaos import chaos
-from cluster.control.full_graph import of_nodes
-from cluster.control.startup import prepared
+from cluster.chaos import chaos
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
 from cluster.node.event_log import Entry, merged
 from cluster.node.system import GRPC, TCP
+from cluster.start.full_graph import of_nodes
+from cluster.start.preparation import prepared
+from cluster.start.wanted import Wanted
 from sim.core.model import RECEIVE, SEND
 
 NODES = (2, 4, 8, 16)

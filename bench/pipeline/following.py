@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster.control.chaos import chaos
-from cluster.control.full_graph import of_nodes
-from cluster.control.wanted import Wanted
+from cluster.chaos import chaos
+from cluster.start.full_graph import of_nodes
+from cluster.start.wanted import Wanted
 from pipeline.spark import session as spark_session
 from pipeline.streaming.following import InBackground
 

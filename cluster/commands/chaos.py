@@ -7,9 +7,9 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+from cluster.chaos import SNAPSHOTS_PER_SECOND, chaos
 from cluster.commands.parsers import Commands, add_command, print_json
 from cluster.commands.system_options import add_system, wanted_of
-from cluster.control.chaos import SNAPSHOTS_PER_SECOND, chaos
 from sim.core.errors import InputError
 
 

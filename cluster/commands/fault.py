@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from cluster.commands.parsers import Commands, add_address, add_command, client_of
-from cluster.control.durations import delays
 from cluster.model import FAULT_KINDS
+from cluster.start.durations import delays
 from sim.core.errors import InputError
 
 

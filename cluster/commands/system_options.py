@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from cluster.control.durations import delays, seconds
-from cluster.control.full_graph import of_nodes
-from cluster.control.wanted import QUEUE, Wanted
 from cluster.node.system import TCP, TRANSPORTS, Patience
+from cluster.start.durations import delays, seconds
+from cluster.start.full_graph import of_nodes
+from cluster.start.wanted import QUEUE, Wanted
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError, nearest
 from sim.core.workload import WORKLOADS

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cluster.commands.parsers import Commands, add_command, add_token
 from cluster.commands.system_options import add_system, wanted_of
-from cluster.control.foreground import up
-from cluster.control.wanted import PORT
+from cluster.start.foreground import up
+from cluster.start.wanted import PORT
 from sim.core.errors import InputError
 
 

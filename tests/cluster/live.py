@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cluster.control.full_graph import of_nodes
-from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import NodeStatus, Snapshot, Wish
 from cluster.replay.scenario import replayed, table
+from cluster.start.full_graph import of_nodes
+from cluster.start.preparation import prepared
+from cluster.start.wanted import Wanted
 from sim.core.model import Event
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run

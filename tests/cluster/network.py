@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from cluster.control.full_graph import of_nodes
 from cluster.node.links import Address, Link
 from cluster.node.receiver import Receiver
 from cluster.node.system import TCP, System, live
+from cluster.start.full_graph import of_nodes
 from cluster.wire.frames import Connection, Door, Listener
 from cluster.wire.tcp import Tcp, TcpConnection
 from sim.core.model import APP, MARKER, Message

@@ -16,14 +16,14 @@ import pytest
 from cluster.__main__ import main
 from cluster.commands import PARSERS
 from cluster.commands.system_options import wanted_of
-from cluster.control import foreground
-from cluster.control.full_graph import of_nodes
-from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import QUEUE, UNIT, Wanted
 from cluster.model import Fault, NodeStatus, Snapshot, Status, Wish
 from cluster.node.folder import locked
 from cluster.node.system import GRPC, live
+from cluster.start import foreground
+from cluster.start.full_graph import of_nodes
+from cluster.start.preparation import prepared
+from cluster.start.wanted import QUEUE, UNIT, Wanted
 from sim.__main__ import main as sim
 from sim.core.errors import InputError
 from sim.core.model import RECEIVE

@@ -52,7 +52,8 @@ PACKAGES: dict[str, list[str]] = {
     ],
     "diagrams": ["shapes", "scene", "figure", "drawing", "panels", "browser", "still", "export", "charts", "__main__"],
     "cluster": [
-        "model", "stderr", "wire", "store", "rpc", "node", "replay", "api", "control", "client", "commands", "__main__",
+        "model", "stderr", "wire", "store", "rpc", "node", "replay", "api", "control", "start", "chaos", "client",
+        "commands", "__main__",
     ],
     "views": [
         "server", "widgets", "explore", "compare", "every_run", "sizing", "traces", "ensembles", "history", "live",

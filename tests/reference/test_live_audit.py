@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
+from cluster.start.wanted import Wanted
 from tests.cluster.live import all_running, bank, live, started, taken
 from tests.reference import live_audit as live_audit_module
 from tests.reference import live_lines

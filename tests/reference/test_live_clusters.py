@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import NodeStatus, Snapshot, Status
 from cluster.node.system import live as as_live
 from cluster.replay.audit import audit
@@ -25,6 +24,7 @@ from cluster.replay.event_table import cut_columns
 from cluster.replay.following import Follower
 from cluster.replay.scenario import NotReplayable, table
 from cluster.replay.segment import segment
+from cluster.start.wanted import Wanted
 from cluster.store.registry import Registry
 from sim.core.errors import InputError
 from sim.core.log import to_json

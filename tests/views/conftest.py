@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from cluster.replay.following import Follower
+from cluster.start.wanted import Wanted
 from tests.cluster.live import all_running, bank, live, taken
 from tests.waiting import comes
 from views.live.form_state import Asked

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from cluster.client import TOKEN, Client
-from cluster.control.durations import seconds
 from cluster.node.system import System
 from cluster.replay.following import Follower
 from cluster.replay.scenario import SCENARIO
+from cluster.start.durations import seconds
 from pipeline.spark.scratch import Scratch
 from pipeline.store.free_space import check_free_space
 from pipeline.streaming.auditing import Judged

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.control.full_graph import of_nodes
 from cluster.node.system import GRPC, TCP, live
+from cluster.start.full_graph import of_nodes
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS

@@ -11,15 +11,15 @@ from typing import Any, cast
 
 import pytest
 
-from cluster.control.full_graph import of_nodes
 from cluster.control.snapshot_store import Store
-from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Problem
 from cluster.node.event_log import Entry, EventLog, severed_in
 from cluster.node.system import System, live
 from cluster.replay.scenario import replayed, table
+from cluster.start.full_graph import of_nodes
+from cluster.start.preparation import prepared
+from cluster.start.wanted import Wanted
 from cluster.store.checkpoints import CheckpointStore
 from sim.core.model import LocalSnapshot
 from sim.run.execution import run

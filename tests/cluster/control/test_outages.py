@@ -20,8 +20,8 @@ import pytest
 from cluster.client import Client
 from cluster.control import snapshot_store as store
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Problem, Snapshot, Status, Unavailable, Wish
+from cluster.start.wanted import Wanted
 from cluster.store.holder import Holder
 from cluster.store.registry import Registry
 from sim.core.errors import InputError

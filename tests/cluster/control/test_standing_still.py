@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from cluster.control.full_graph import of_nodes
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status, Wish
 from cluster.node.links import WINDOW
+from cluster.start.full_graph import of_nodes
+from cluster.start.wanted import Wanted
 from sim.document import library
 from tests.cluster.live import bank, live, taken, told_again
 from tests.waiting import comes

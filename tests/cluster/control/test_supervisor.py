@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from cluster.control.full_graph import of_nodes
-from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Problem, Status, Wish
 from cluster.node.system import MOST_WAITING, Patience
+from cluster.start.full_graph import of_nodes
+from cluster.start.preparation import prepared
+from cluster.start.wanted import Wanted
 from cluster.store.checkpoints import Unavailable
 from sim.core.errors import InputError
 from sim.core.model import FROZEN, THAWED

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster.control.full_graph import of_nodes
 from cluster.node.system import System
+from cluster.start.full_graph import of_nodes
 
 
 def test_the_coordinators_times_are_told_in_seconds() -> None:

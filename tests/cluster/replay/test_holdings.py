@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cluster.control.full_graph import of_nodes
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from cluster.replay.holdings import Ledger
+from cluster.start.full_graph import of_nodes
+from cluster.start.wanted import Wanted
 from sim.core.model import CRASH, RECORD
 from sim.document.scenario import Scenario
 from tests.cluster.live import all_running, bank, live, taken

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status, Wish
 from cluster.node.system import GRPC, TCP
 from cluster.node.system import live as as_live
 from cluster.replay.audit import audit
 from cluster.replay.scenario import NotReplayable, replayed
+from cluster.start.wanted import Wanted
 from cluster.store.registry import Registry
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError

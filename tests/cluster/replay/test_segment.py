@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
 from cluster.replay.following import Follower
 from cluster.replay.scenario import table
 from cluster.replay.segment import MOST_MESSAGES, segment
+from cluster.start.wanted import Wanted
 from diagrams.figure.spacetime import figure
 from diagrams.scene.composition import compose
 from sim.core.model import APPLICATION_KINDS, RECEIVE, RECORD, RECORDED, RECOVERY, RESTORE, SEND, Event

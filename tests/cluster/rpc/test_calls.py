@@ -15,7 +15,6 @@ import pytest
 from grpc import aio
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Status
 from cluster.node.data_frames import data_frame
 from cluster.node.system import GRPC
@@ -23,6 +22,7 @@ from cluster.rpc import parts, transport
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.parts import CHUNK, MOST_PARTS, Parts, calls
 from cluster.rpc.transport import Grpc, GrpcConnection
+from cluster.start.wanted import Wanted
 from cluster.wire.codec import BadValue
 from cluster.wire.frames import DATA, HELLO, MOST_BYTES, WELCOME, BadFrame
 from sim.core.model import CONTROL, LocalSnapshot, Message

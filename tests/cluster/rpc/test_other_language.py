@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Status, Wish
 from cluster.node.system import GRPC
+from cluster.start.wanted import Wanted
 from sim.core.model import RECORDED
 from sim.document.files import read_toml
 from tests.cluster.live import live, taken, told_again

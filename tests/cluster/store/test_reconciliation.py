@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.control.reconciliation import ENDED, reconcile
 from cluster.model import Status
 from cluster.node.folder import LOCK, locked
+from cluster.start.reconciliation import ENDED, reconcile
 from cluster.store.chains import chain_of, needed_by
 from cluster.store.checkpoints import CheckpointStore, Damaged
 from cluster.store.holder import Holder

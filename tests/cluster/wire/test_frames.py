@@ -14,9 +14,9 @@ import msgpack
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Status
 from cluster.node.data_frames import data_frame, message_of
+from cluster.start.wanted import Wanted
 from cluster.wire import frames, tcp
 from cluster.wire.frames import (
     AGAIN,

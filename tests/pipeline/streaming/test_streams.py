@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status
+from cluster.start.wanted import Wanted
 from pipeline import jobs
 from pipeline.__main__ import main
 from pipeline.spark.background import in_background

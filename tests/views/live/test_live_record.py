@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, Status, Wish
 from cluster.replay.following import Follower
+from cluster.start.wanted import Wanted
 from sim.core.errors import InputError
 from tests.cluster.live import bank, live, taken
 from tests.waiting import comes

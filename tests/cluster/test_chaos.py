@@ -14,14 +14,14 @@ import pyarrow.parquet
 import pytest
 
 from cluster.__main__ import main
+from cluster.chaos import SNAPSHOTS_PER_SECOND, Report, chaos, plan
 from cluster.commands import chaos as chaos_command
-from cluster.control.chaos import SNAPSHOTS_PER_SECOND, Report, chaos, plan
-from cluster.control.full_graph import of_nodes
-from cluster.control.wanted import Wanted
 from cluster.model import FAULT_KINDS
 from cluster.node.system import TRANSPORTS
 from cluster.replay.audit import Audit, ChannelAudit, SnapshotAudit
 from cluster.replay.scenario import replayed, table
+from cluster.start.full_graph import of_nodes
+from cluster.start.wanted import Wanted
 from pipeline.__main__ import main as pipeline
 from pipeline.spark import session as spark_session
 from sim.core.errors import InputError

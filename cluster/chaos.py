@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Fault, NodeStatus, Problem, Snapshot, Status, Wish
 from cluster.node.system import live
 from cluster.replay.audit import Audit, audit
 from cluster.replay.event_table import write_table
 from cluster.replay.scenario import table
+from cluster.start.preparation import prepared
+from cluster.start.wanted import Wanted
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.run.snapshots import COMPLETE

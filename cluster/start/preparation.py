@@ -13,15 +13,15 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cluster.control.reconciliation import reconcile
 from cluster.control.snapshot_store import Store
-from cluster.control.start_folders import first_epoch, make, next_logs
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import Wanted
 from cluster.model import Epoch, Superseded, Unavailable
 from cluster.node.folder import locked
 from cluster.node.system import GRPC, TRANSPORTS, System, live
 from cluster.replay.scenario import SCENARIO
+from cluster.start.folders import first_epoch, make, next_logs
+from cluster.start.reconciliation import reconcile
+from cluster.start.wanted import Wanted
 from cluster.store.checkpoints import CheckpointStore
 from cluster.store.holder import Holder
 from cluster.store.lease import take

@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from cluster.api.app import create_app
 from cluster.api.connections import Limits, Server
 from cluster.api.gate import check_address
-from cluster.control.startup import prepared
 from cluster.control.supervisor import Supervisor
-from cluster.control.wanted import PORT, Wanted
 from cluster.model import Problem
+from cluster.start.preparation import prepared
+from cluster.start.wanted import PORT, Wanted
 from cluster.wire.descriptors import most_connections, raise_limit
 from sim.core.errors import InputError
 from sim.document.command_line import Stopped
