@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from cluster.node.agenda import Agenda
-from cluster.node.delivery import Delivery
+from cluster.node.inbox import Inbox
 from cluster.node.links import Address
 from cluster.node.local_process import LocalProcess
 from cluster.node.site import Wake
@@ -23,10 +23,10 @@ class Orders:
     """Carries out the orders. `say` sends the controller a report, and `tally` is the report of what is in transit."""
 
     def __init__(
-        self, local: LocalProcess, agenda: Agenda, delivery: Delivery, say: Callable[[str, Any], None],
+        self, local: LocalProcess, agenda: Agenda, inbox: Inbox, say: Callable[[str, Any], None],
         tally: Callable[[], dict[str, int]],
     ) -> None:  # fmt: skip
-        self._local, self._agenda, self._delivery, self._say, self._tally = local, agenda, delivery, say, tally
+        self._local, self._agenda, self._inbox, self._say, self._tally = local, agenda, inbox, say, tally
         self._system = local.system
 
     def obey(self, kind: str, body: Any) -> None:
@@ -64,7 +64,7 @@ class Orders:
     def _do_start(self, body: Any) -> None:
         """Begin, or join a cluster that runs."""
         local = self._local
-        self._delivery.has_begun = local.is_working = True
+        self._inbox.has_begun = local.is_working = True
         local.site.began = body["began"]
         local.site.clock = max(local.site.clock, body["clock"])
         if body["joins"]:
@@ -74,7 +74,7 @@ class Orders:
                 local.timers.set(Wake(local.number, name, after, None))
         self._agenda.plan_items()
         self._agenda.plan_turn()
-        self._delivery.pump_soon()
+        self._inbox.pump_soon()
 
     def _join(self) -> None:
         process, rules = self._local.process, self._local.site.rules
@@ -87,17 +87,17 @@ class Orders:
         goal = Restorable(body["snapshot"], body["parts"], {}, frozenset(body["valid"]), tuple(body["restores"]))
         local.timers.clear()
         self._agenda.cancel_turn()
-        self._delivery.has_begun = local.is_working = True
+        self._inbox.has_begun = local.is_working = True
 
         def restore() -> None:
             rules, process = local.site.rules, local.process
             rules.restore(process, goal, body["epoch"])
             for message in body["contents"]:
-                self._delivery.put_back(message)
+                self._inbox.put_back(message)
                 rules.put_back(process, goal.snapshot, message)
 
         if local.is_reborn:
-            local.is_reborn, self._delivery.since = False, body["epoch"]
+            local.is_reborn, self._inbox.since = False, body["epoch"]
         local.act(["restore", body["epoch"]], restore, body["clock"])
         self._agenda.plan_items()
         self._say("restored", {"epoch": body["epoch"], "clock": local.site.clock})
@@ -149,7 +149,7 @@ class Orders:
         self._change_severed(body, UP, lambda severed, channels: severed - channels)
 
     def _change_severed(self, body: Any, kind: str, change: Callable[[_Channels, _Channels], _Channels]) -> None:
-        conditions = self._delivery.conditions
+        conditions = self._inbox.conditions
         for number in body["channels"]:
             channel = self._system.channel_of[number]
             severed = change(conditions.severed, frozenset([channel]))
@@ -159,7 +159,7 @@ class Orders:
             row = (channel.source_name, None, kind, channel.name, None, None, None, None, None)
             self._local.act([kind, channel.name], partial(self._emit, row))
             if kind == DOWN:
-                self._delivery.receiver.drop(channel.source)
+                self._inbox.receiver.drop(channel.source)
 
     def _emit(self, row: Row) -> None:
         self._local.site.rules.emit(row)
@@ -167,9 +167,9 @@ class Orders:
     def _do_delay(self, body: Any) -> None:
         """Delay what comes on some channels: by `low` to `high` seconds."""
         for number in body["channels"]:
-            self._delivery.conditions.delays[number] = (body["low"], body["high"])
+            self._inbox.conditions.delays[number] = (body["low"], body["high"])
 
     def _do_lose(self, body: Any) -> None:
         """Lose a share of the frames on some channels."""
         for number in body["channels"]:
-            self._delivery.conditions.shares[number] = body["share"]
+            self._inbox.conditions.shares[number] = body["share"]

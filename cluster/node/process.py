@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from cluster.node.agenda import Agenda
-from cluster.node.delivery import Delivery
 from cluster.node.event_log import severed_in
+from cluster.node.inbox import Inbox
 from cluster.node.local_process import LocalProcess
 from cluster.node.orders import Orders
 from cluster.node.site import Done
@@ -39,12 +39,12 @@ class Node:
         self._system, self._token, self._incarnation = system, told["token"], told["incarnation"]
         log = folder / f"{number}.log"
         self._local = LocalProcess(system, number, told, log)
-        self._agenda = Agenda(self._local, log, lambda: self._delivery.pump_soon())
+        self._agenda = Agenda(self._local, log, lambda: self._inbox.pump_soon())
         severed = severed_in(log)
         channels = frozenset(own for own in system.engine.channels if own.name in severed)
-        self._delivery = Delivery(self._local, self._agenda, self._incarnation, channels, self._is_over)
-        self._local.on_acted, self._local.on_room = self._on_acted, self._delivery.pump_soon
-        self._orders = Orders(self._local, self._agenda, self._delivery, self.say, self._tally)
+        self._inbox = Inbox(self._local, self._agenda, self._incarnation, channels, self._is_over)
+        self._local.on_acted, self._local.on_room = self._on_acted, self._inbox.pump_soon
+        self._orders = Orders(self._local, self._agenda, self._inbox, self.say, self._tally)
         self._door = Door(self._token)
         self._control: Connection | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -81,7 +81,7 @@ class Node:
 
     async def _accept(self, connection: Connection) -> None:
         """Take what another node, or a service of the controller, sends to this one."""
-        await self._delivery.receiver.accept(await self._door.hello(connection), connection)
+        await self._inbox.receiver.accept(await self._door.hello(connection), connection)
 
     def _is_over(self, number: int, incarnation: str) -> bool:
         """Whether an incarnation of another node is not the last one of which the controller has told this node."""
@@ -100,7 +100,7 @@ class Node:
     def _on_acted(self, done: Done) -> None:
         self._agenda.notice(done.rows)
         self._agenda.plan_turn()
-        self._delivery.pump_soon()
+        self._inbox.pump_soon()
 
     # ------------------------------------------------------------------ reports
 
@@ -114,11 +114,11 @@ class Node:
 
         `waiting` messages wait here for delivery. No other node has confirmed `unconfirmed` messages of this one.
         """
-        in_transit = {"waiting": self._delivery.waiting, "unconfirmed": self._local.outgoing.waiting}
+        in_transit = {"waiting": self._inbox.waiting, "unconfirmed": self._local.outgoing.waiting}
         return {**self._local.counts, **in_transit}
 
     async def _report(self) -> None:
-        received = self._delivery.receiver.latencies
+        received = self._inbox.receiver.latencies
         while True:
             process = self._local.process
             latencies = sorted(received)

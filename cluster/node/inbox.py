@@ -17,7 +17,7 @@ from sim.core.model import APP, CONTROL, MARKER, Channel, Message
 ROUNDS = 16  # of deliveries and turns, until other tasks have their turn in the event loop
 
 
-class Delivery:
+class Inbox:
     """Delivers what has come, and lets the agenda begin what is due, a few rounds at a time.
 
     Nothing is delivered until `has_begun` is set, by a start or a restore. `since` is the epoch in which this
