@@ -180,7 +180,7 @@ def test_who_waits_too_long_for_others_is_told_so(sessions, writing, monkeypatch
         await refused.answered
         assert (refused.status, refused.body) == (
             503,
-            b"Many exports are being made at this moment; try again in a minute.",
+            b"The server is making many exports; try again in a minute.",
         )
         writing.may_end.set()
         await first.answered

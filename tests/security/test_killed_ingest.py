@@ -20,7 +20,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from pipeline import ingest
-from pipeline.spark import spark_session
+from pipeline.spark import session as spark_session
 from pipeline.store.folder import Store
 from pipeline.store.tables import Written
 

@@ -193,9 +193,9 @@ WITHOUT_TABLES = pytest.mark.long("folders without tables, of each kind and stat
 )  # fmt: skip
 def test_a_folder_without_tables_is_told_on_each_page(root: Path, kind: str, status: str) -> None:
     folder(root, "bare", GOOD | {"kind": kind, "status": status, "rows": {}})
-    assert ("holds an ensemble: open it" if kind == "ensemble" else 'role="alert"') in shown(traces, "bare")
+    assert ("holds an ensemble; open it" if kind == "ensemble" else 'role="alert"') in shown(traces, "bare")
     if kind == "trace":
-        assert "holds a log: open it on the page Traces" in shown(ensembles, "bare")
+        assert "holds a log; open it on the page Traces" in shown(ensembles, "bare")
     elif status == "complete":
         assert "holds no runs" in shown(ensembles, "bare")
     shown(history, "bare")
@@ -207,7 +207,7 @@ def test_a_log_without_a_whole_execution_is_told(root: Path) -> None:
         store = Store.create(root / name, "trace", {"files": [], "format": "shiviz"})
         store.write_part("traces", "traces", pyarrow.Table.from_pylist(rows, arrow_schema(TRACE_TYPES)))
         store.finish()
-        assert f"{name}: holds no whole execution" in shown(traces, name)
+        assert f"{name}: holds no complete execution" in shown(traces, name)
 
     nothing, set_aside, unknown = [], [{"run_id": 0, "problem": "it contradicts itself"}], [{"run_id": 0, "name": None}]
     check_each([("no-rows", nothing), ("all-set-aside", set_aside), ("nothing-known", unknown)], check)

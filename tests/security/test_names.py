@@ -25,7 +25,7 @@ from tests.cases import check_each
 from tests.security.odd_folders import GOOD, GRID, folder
 from tests.tools import examples
 from views.ensembles import page as ensembles
-from views.ensembles.form import Wanted
+from views.ensembles.form import FormState
 from views.server.jobs import JOBS
 from views.traces import form as bring_log
 
@@ -69,7 +69,7 @@ def test_what_is_no_name_is_refused_in_one_sentence(root: Path) -> None:
             with pytest.raises(InputError, match="is no name of a data folder"):
                 ask(name)
         with pytest.raises(InputError, match="is no name of a data folder"):
-            ensembles._start(Wanted(Grid.from_json(GRID), name))
+            ensembles._start(FormState(Grid.from_json(GRID), name))
 
     check_each(NO_NAMES, check)
     assert list(root.iterdir()) == []

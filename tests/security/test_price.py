@@ -128,7 +128,7 @@ def test_an_edit_that_makes_a_run_too_dear_is_refused(session, monkeypatch):
 
 def test_more_messages_than_a_browser_draws_are_refused(session, monkeypatch):
     monkeypatch.setattr("views.widgets.look.MOST_DRAWN", 30)
-    with pytest.raises(InputError, match="messages are on their way at once"):
+    with pytest.raises(InputError, match="messages are in transit at once"):
         session.open(Shared(toml=f"processes = 7\n{snapshots(1)}", name="crowd"))
     monkeypatch.setattr("views.widgets.look.MOST_REASONS", 30)
     with pytest.raises(InputError, match="of 2 snapshots"):
@@ -387,7 +387,7 @@ def test_trial_runs_end_when_the_time_of_the_page_is_spent(ensembles_page, monke
 @pytest.mark.slow
 def test_trial_runs_wait_for_their_turn(ensembles_page, somebody_else):
     ensembles_page.button[0].click().run()
-    assert "big run is being made" in complaints(ensembles_page)[0].replace("&#x27;", "'")
+    assert "big run; try again" in complaints(ensembles_page)[0].replace("&#x27;", "'")
 
 
 # --------------------------------------------------------------------------- one big run at a time

@@ -26,11 +26,11 @@ SECOND_TOO = {"progress", "pills", "radio", "segmented_control"}  # its text; op
 
 PLAIN = {"as_text", "escape", "len"}  # calls that give a plain text, or a number
 OWN = {  # by module of views: words of our own sources only, or HTML in which the rest is escaped
-    "traces/form": {"option.label", "option.other.capitalize()", "visitors.most_megabytes()", "words"},
+    "traces/form": {"help", "option.label", "option.other.capitalize()", "visitors.most_megabytes()"},
     "widgets/chart_saving": {"FILES[form].what_for", "LEGEND.label", "form.upper()", "list(FILES)", "option.label"},
     "ensembles/results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
     "ensembles/single_runs": {"drawn.how_to_read", "label", "more", "text", "what_to_click"},
-    "ensembles/page": {"[RESULTS, SLIDERS]", "whose", "why"},
+    "ensembles/page": {"[words.RESULTS, words.SLIDERS]", "text"},
     "every_run/form": {"label"},
     "every_run/results": {
         "_still(_depths_chart(exploring))", "about_snapshots(found)", "chart.how_to_read", "checks_table(found)",
@@ -40,26 +40,28 @@ OWN = {  # by module of views: words of our own sources only, or HTML in which t
     "widgets/expected_snaps": {"''.join(_table(comparison))"},
     "explore/page": {"sentence(YOURS_FOLLOWS)"},
     "widgets/gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
-    "ensembles/form": {"field.label", "help", "in_words(grid)", "label"},
+    "ensembles/form": {"field.label", "grid.cell_count", "grid.run_count", "grid.runs", "help", "label"},
     "history/page": {
-        "PAGES[entry.kind]", "as_table([*asked_for(entry).items(), *details(entry).items()])",
+        "PAGES[entry.kind]", "as_table([*settings_of(entry).items(), *details(entry).items()])",
         "as_table(rows, ('', *names))",
     },
     "live/form": {"label", "steps", "told"},
     "widgets/menus": {"label"},
     "pages": {"page_styles()"},
-    "ensembles/prediction": {"QUANTITIES.get(name, 'a parameter of the workload')"},
+    "ensembles/prediction": {"QUANTITIES.get(name, words.A_PARAMETER)", "error"},
     "sizing/page": {
         "check_table(done)", "claims_table(claims())", "done.runs", "drawn.how_to_read", "drawn.name",
         "figures_table(figures(system))", "formulas_table(formulas(system))", "list(VIEWS)",
     },
-    "sizing/form": {"told", "wanted.label"},
+    "sizing/form": {"help", "wanted.label"},
     "compare/tradeoffs": {
-        "FORMS[form].what_for", "LABELS[option]", "as_text_table(table)", "cell_html(cell)", "form", "list(FORMS)",
-        "method", "whose", "words[0].upper()", "words[1:]",
+        "FORMS[form].what_for", "as_text_table(table)", "asked.runs_of_each", "cases", "cell_html(cell)", "form",
+        "help[0].upper()", "help[1:]", "list(FORMS)", "method", "origin", "table.runs",
     },
-    "traces/page": {"_in_a_sentence(list(told.values()), len(rows))", "label"},
-    "widgets/waits": {"_how_far(job)", "job.done / job.total", "meanwhile"},
+    "traces/page": {"_about(list(readable.values()), len(rows), is_example=is_example)", "label"},
+    "traces/window": {"first", "rows", "size"},
+    "widgets/glossary": {"rows"},
+    "widgets/waits": {"_how_far(job)", "job.done / job.total", "job.done", "job.total"},
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from tests.waiting import budget_s
 from views.server import jobs, visitors
 from views.server.jobs import FAILED, STOPPED, Jobs
 from views.traces import page as traces
-from views.traces.form import Brought
+from views.traces.form import FormState
 
 
 class Content(bytearray):
@@ -52,7 +52,7 @@ def queue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Jobs]:
 
 
 def bring(name: str = "some", content: bytes = b"no log") -> None:
-    traces._start(Brought(name, {"lock": content}, "csv", {}, False))
+    traces._start(FormState(name, {"lock": content}, "csv", {}, False))
 
 
 def test_a_log_that_waits_is_in_a_private_folder_and_not_in_memory(queue: Jobs, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A log on the Traces page that is followed while it grows (python -m pipeline ingest --follow).
 
-The window moves with the newest rows while "Follow" is on. Where it is off, the window and its cut stay as they are,
-and only the line above them tells what has come.
+The window moves with the newest rows while "Follow" is on. While it is off, the window and its cut stay as they are,
+and only the line above them counts the new rows.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from pipeline.store.folder import Store
 from pipeline.streaming.progress_file import News, news
 from views.server.errors import complaining
 from views.server.plain_words import as_text
+from views.traces import words
 
 LOOK_S = 1.5  # between two looks into the folder
-MOST_TOLD = 3  # verdicts
+MOST_SHOWN = 3  # verdicts
 
 
 def is_followed(store: Store) -> bool:
@@ -25,19 +26,19 @@ def is_followed(store: Store) -> bool:
 
 
 def follow_switch(store: Store, controls: DeltaGenerator) -> bool:
-    """Draw the switch, and what has come so far. Returns whether the window is to move on with what comes."""
+    """Draw the switch, and the number of rows so far. Returns whether the window moves with new rows."""
     moves = False
     if store.is_being_written:
         moves = controls.toggle(
-            "Follow", value=True, key=f"follow-{store.name}", persist_state="session",
-            help="The window moves with the newest rows. Switch it off to keep the window and the cut.",
+            words.FOLLOW, value=True, key=f"follow-{store.name}", persist_state="session",
+            help=words.FOLLOW_HELP,
         )  # fmt: skip
     st.fragment(_look, run_every=LOOK_S if store.is_being_written else None)(store, news(store), moves)
     return moves
 
 
 def _look(store: Store, drawn: News, moves: bool) -> None:
-    """Draw what has come, and the page anew where its window has to move on, or where the following has ended."""
+    """Draw the number of rows, and the complete page if its window has to move, or the following has ended."""
     with complaining():
         found = news(store)
         if (found.batch != drawn.batch and (moves or not drawn.rows)) or (moves and not store.is_being_written):
@@ -46,14 +47,10 @@ def _look(store: Store, drawn: News, moves: bool) -> None:
 
 
 def in_words(found: News, *, is_growing: bool) -> str:
-    """How far it has come, in a line."""
-    text = f"{found.rows:,} rows so far" if is_growing else f"{found.rows:,} rows; nobody follows the log now"
-    if not found.rows:
-        text = "The log is followed; it has no rows as yet"
+    """The number of rows and the last verdicts, in a line."""
+    text = words.rows_so_far(found.rows, is_growing=is_growing) if found.rows else words.NO_ROWS_YET
     verdicts = [
-        f"{own.cut}: consistent" if own.consistent else f"{own.cut}: inconsistent, by message {own.witness}"
-        for own in (told.verdict for told in found.told[-MOST_TOLD:])
+        f"{own.cut}: {words.CONSISTENT if own.consistent else words.inconsistent(own.witness)}"
+        for own in (judgement.verdict for judgement in found.told[-MOST_SHOWN:])
     ]
-    if verdicts:
-        text += f". Snapshots judged: {found.verdicts:,}, the last {'; '.join(verdicts)}"
-    return f"{text}."
+    return f"{text} {words.judged(found.verdicts, '; '.join(verdicts))}" if verdicts else text

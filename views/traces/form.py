@@ -17,10 +17,11 @@ from views.server import visitors
 from views.server.errors import complaining
 from views.server.jobs import JOBS
 from views.server.uploads import by_name
+from views.traces import words
 
 
-class Brought(NamedTuple):
-    """The form's answers: contents by file name, the format with its options, and the name of the new data folder."""
+class FormState(NamedTuple):
+    """The state of the form: the new folder's name, contents by file name, and the format with its options."""
 
     name: str
     files: Mapping[str, bytes]
@@ -29,38 +30,42 @@ class Brought(NamedTuple):
     quarantine: bool
 
 
-def bring_log(start: Callable[[Brought], None]) -> None:
+def bring_log(start: Callable[[FormState], None]) -> None:
     """Draw the form. `start` may raise InputError: it is shown, and the form keeps its content."""
     uploads = st.file_uploader(
-        "Bring a log", accept_multiple_files=True, max_upload_size=visitors.most_megabytes(), key="log-files",
-        help=f"Up to {visitors.most_megabytes()} MB. Larger ones: python -m pipeline ingest.",
+        words.BRING, accept_multiple_files=True, max_upload_size=visitors.most_megabytes(), key="log-files",
+        help=words.bring_help(visitors.most_megabytes()),
     )  # fmt: skip
     files = by_name(uploads)
     guess = formats.guess(list(files))
     names = formats.names()
     form = st.selectbox(
-        "Format", names, index=names.index(guess), format_func=lambda name: formats.find(name).TITLE, key=f"log-{guess}"
+        words.FORMAT,
+        names,
+        index=names.index(guess),
+        format_func=lambda name: formats.find(name).TITLE,
+        key=f"log-{guess}",
     )
     fields = {option.name: _field(form, option) for option in formats.options_of(form)}
     options = {name: value for name, value in fields.items() if value}
-    quarantine = st.checkbox("Skip executions that contradict themselves", key="log-quarantine")
+    quarantine = st.checkbox(words.SKIP, key="log-quarantine")
     with complaining():
-        if st.button("Read it", type="primary", disabled=not files, key="log-read", width="stretch"):
+        if st.button(words.READ, type="primary", disabled=not files, key="log-read", width="stretch"):
             contents = {name: upload.getvalue() for name, upload in files.items()}
-            start(Brought(folder_name(list(files)), contents, form, options, quarantine))
+            start(FormState(folder_name(list(files)), contents, form, options, quarantine))
 
 
 def _field(form: str, option: Option) -> str:
     """The value of a format's option: one of its choices, or a text (empty: none)."""
-    key, words = f"log-{form}-{option.name}", option.help[:1].upper() + option.help[1:] or None
+    key, help = f"log-{form}-{option.name}", option.help[:1].upper() + option.help[1:] or None
     if not option.choices:
-        return st.text_input(option.label, option.default, key=key, placeholder=option.placeholder, help=words)
+        return st.text_input(option.label, option.default, key=key, placeholder=option.placeholder, help=help)
     others = [option.other] if option.other else []
-    choice = st.selectbox(option.label, [*option.choices, *others], key=key, help=words)
+    choice = st.selectbox(option.label, [*option.choices, *others], key=key, help=help)
     if choice in option.choices:
         return option.choices[choice]
     first = next(filter(None, option.choices.values()))
-    return st.text_area(option.other.capitalize(), first, key=f"{key}-other", height=68, help=words)
+    return st.text_area(option.other.capitalize(), first, key=f"{key}-other", height=68, help=help)
 
 
 def folder_name(names: list[str]) -> str:

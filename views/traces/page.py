@@ -29,8 +29,9 @@ from views.server.addresses import TRACES
 from views.server.errors import complain, complaining
 from views.server.jobs import FAILED, JOBS, STOPPED, Job
 from views.server.plain_words import as_cells, as_text
+from views.traces import words
 from views.traces.followed_log import follow_switch, is_followed
-from views.traces.form import Brought, bring_log, in_the_forms_words
+from views.traces.form import FormState, bring_log, in_the_forms_words
 from views.traces.window import trace_window
 from views.widgets.on_show import in_address, on_show, show, store_of
 from views.widgets.waits import waiting
@@ -43,24 +44,12 @@ MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
 KNOWN = ("name", "source", "first_line", "processes", "events", "pairing")  # of every execution that was read
 
-EXAMPLE = (
-    "<b>This is an example:</b> the log of an order in a shop. To examine a log of your own program, press <b>Bring "
-    "your own log</b>."
-)
-
 Rows = list[dict[str, Any]]
-
-PAIRINGS = {
-    "given": "by the names of messages in the log",
-    "clock": "by vector clocks",
-    "fifo": "in FIFO order: the text says who sends to whom",
-    "unknown": "not at all",
-}
 
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Traces", url_path=PAGE)
+    return st.Page(page, title=words.TITLE, url_path=PAGE)
 
 
 def page() -> None:
@@ -69,7 +58,7 @@ def page() -> None:
     job = JOBS.find(name) if name else None
     bar = st.container(key="cut-bar", horizontal=True, vertical_alignment="center")
     about, controls = bar.container(key="cut-about"), bar.container(horizontal=True, width="content")
-    label = "Bring another log" if name else "Bring your own log"
+    label = words.BRING_ANOTHER if name else words.BRING_YOURS
     key = f"bring-for-{name}"  # another one, which is closed, once a log is on show
     with bar.popover(label, type="secondary" if name else "primary", key=key):
         _choose(name)
@@ -79,11 +68,8 @@ def page() -> None:
             with complaining():
                 _trace(Store.open(examples.LOG), about, controls, is_example=True)
         elif job is not None and job.state == FAILED:
-            complain(in_the_forms_words(job.problem or "this failed"))
-            st.html(
-                '<p class="cut-told">Nothing else has changed. Your files are still in the form: open <b>Bring another '
-                "log</b> to read them in another way, or to go back to an earlier log.</p>"
-            )
+            complain(in_the_forms_words(job.problem or words.FAILED))
+            st.html(f'<p class="cut-told">{words.FORM_IS_KEPT}</p>')
         elif job is not None and job.state == STOPPED and not folder_path(job.name).exists():
             _stopped(job)
         elif job is None or job.is_over:
@@ -92,9 +78,8 @@ def page() -> None:
 
 
 def _stopped(job: Job) -> None:
-    """Say that a log was not read to its end, and why if nobody cancelled that."""
-    why = f": {job.reason}" if job.reason else ""
-    complain(f"the reading of {job.name} was stopped{why}; nothing of it is kept, so bring the log again")
+    """Say that the reading of a log was stopped, and why if no visitor cancelled it."""
+    complain(words.stopped(job.name, job.reason))
 
 
 def _show(name: str | None) -> None:
@@ -110,14 +95,14 @@ def _choose(name: str | None) -> None:
     with complaining():
         earlier = [entry.name for entry in catalog.entries() if entry.kind == TRACE and entry.name != name]
     if earlier:
-        chosen = st.selectbox("Or open an earlier one", earlier, index=None, placeholder="Choose", key="trace-earlier")
+        chosen = st.selectbox(words.EARLIER, earlier, index=None, placeholder=words.CHOOSE, key="trace-earlier")
         if chosen:
             _show(chosen)
-    if name and st.button("Show the example", key="trace-example", width="stretch"):
+    if name and st.button(words.SHOW_EXAMPLE, key="trace-example", width="stretch"):
         _show(None)
 
 
-def _start(brought: Brought) -> None:
+def _start(brought: FormState) -> None:
     """Submit the reading of a log as a job, and show it. Raises InputError."""
     path, owner = new_folder_path(brought.name), visitors.visitor()
     form, options, quarantine, names = brought.form, brought.options, brought.quarantine, list(brought.files)
@@ -156,9 +141,7 @@ def _saved(files: Mapping[str, bytes]) -> tuple[Scratch, Path]:
     except OSError as problem:
         if scratch is not None:
             scratch.remove()
-        raise InputError(
-            f"{tempfile.gettempdir()}: your files cannot be saved there ({problem.strerror}); make room on its disk"
-        ) from None
+        raise InputError(words.no_place(tempfile.gettempdir(), problem.strerror)) from None
     return scratch, folder
 
 
@@ -168,82 +151,72 @@ def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, *, is_
     if moves and not store.has("traces"):
         return
     if not store.has("traces"):
-        why = (
-            "is being read" if store.status == "running" else "was stopped while it was read, and nothing of it is kept"
-        )
-        raise InputError(f"{store.address}: {why}; bring the log again, or open another one")
+        raise InputError(words.not_read(store.address, is_running=store.status == "running"))
     rows = one_execution.executions(store)
-    told = {row["run_id"]: row for row in rows if row["problem"] is None}
-    if not told or any(row[column] is None for row in told.values() for column in KNOWN):
-        words = "holds no whole execution; delete it on the page History, bring the log again"
-        raise InputError(f"{store.address}: {words}")
-    about.html(f'<p class="cut-told">{EXAMPLE if is_example else _in_a_sentence(list(told.values()), len(rows))}</p>')
+    readable = {row["run_id"]: row for row in rows if row["problem"] is None}
+    if not readable or any(row[column] is None for row in readable.values() for column in KNOWN):
+        raise InputError(words.nothing_complete(store.address))
+    about.html(f'<p class="cut-told">{_about(list(readable.values()), len(rows), is_example=is_example)}</p>')
     address: dict[str, str] = {}
     if not is_example:
         address["data"] = store.name
         in_address(PAGE, store.name)
-    run_id = next(iter(told))
-    if len(told) > 1:
-        run_id = _chosen_execution(store, told, controls)
+    run_id = next(iter(readable))
+    if len(readable) > 1:
+        run_id = _chosen_execution(store, readable, controls)
         address["execution"] = str(run_id)
-    trace_window(store, told[run_id], controls, address, moves=moves)
-    with st.expander("What the app understood of this log"):
+    trace_window(store, readable[run_id], controls, address, moves=moves)
+    with st.expander(words.UNDERSTOOD):
         _understood(rows)
 
 
-def _chosen_execution(store: Store, told: Mapping[int, Mapping[str, Any]], controls: DeltaGenerator) -> int:
+def _chosen_execution(store: Store, readable: Mapping[int, Mapping[str, Any]], controls: DeltaGenerator) -> int:
     """The run_id that a menu chooses; at first that of the page's address."""
-    key, asked = f"execution-{store.name}", st.query_params.get("execution", "")
-    if key not in st.session_state and asked in map(str, told):
-        st.session_state[key] = int(asked)
+    key, number = f"execution-{store.name}", st.query_params.get("execution", "")
+    if key not in st.session_state and number in map(str, readable):
+        st.session_state[key] = int(number)
     chosen: int = controls.selectbox(
-        "Execution", list(told), format_func=lambda run_id: str(told[run_id]["name"]), key=key, width=180,
+        words.EXECUTION, list(readable), format_func=lambda run_id: str(readable[run_id]["name"]), key=key, width=180,
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     return chosen
 
 
-def _in_a_sentence(told: Rows, count: int) -> str:
-    """A summary of `count` executions as HTML; `told` are the rows of those that could be read."""
-    sizes = {len(row["processes"]) for row in told}
-    how = " or ".join(PAIRINGS.get(pairing, pairing) for pairing in dict.fromkeys(row["pairing"] for row in told))
-    text = f"{sum(row['events'] for row in told):,} events of {_range(sizes)} processes"
-    if len(told) > 1:
-        text += f" in {len(told):,} executions"
-    text += f". Each send was matched with its receive {how}."
-    if len(told) < count:
-        text += f' <span class="cut-bad">{count - len(told):,} executions were skipped.</span>'
+def _about(readable: Rows, count: int, *, is_example: bool) -> str:
+    """The line on a log of `count` executions, as HTML; `readable` are the rows of those that could be read."""
+    if is_example:
+        return f"<b>{words.THIS_IS_AN_EXAMPLE}</b> {words.EXAMPLE}"
+    sizes = {len(row["processes"]) for row in readable}
+    pairings = dict.fromkeys(row["pairing"] for row in readable)
+    how = words.OR.join(words.MATCHED.get(pairing, pairing) for pairing in pairings)
+    events = sum(row["events"] for row in readable)
+    text = words.summary(events, words.span(min(sizes), max(sizes)), len(readable))
+    text += f" {words.matched(how)}"
+    if len(readable) < count:
+        text += f' <span class="cut-bad">{words.skipped(count - len(readable))}</span>'
     return text
-
-
-def _range(values: set[int]) -> str:
-    low, high = min(values), max(values)
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _understood(rows: Rows) -> None:
     """Draw a row for each execution, and the notes on the log."""
-    told = [_in_columns(row) for row in rows[:MOST_LISTED]]
-    st.dataframe(as_cells({name: [row[name] for row in told] for name in told[0]}), hide_index=True)
+    cells = [_in_columns(row) for row in rows[:MOST_LISTED]]
+    st.dataframe(as_cells({name: [row[name] for row in cells] for name in cells[0]}), hide_index=True)
     notes = [f"{row['name']}: {note}" for row in rows for note in row["notes"] or ()]
     for note in notes[:MOST_NOTES]:
         st.caption(as_text(note))
     if any(row["exact"] is False for row in rows):
-        st.caption(
-            "Vector clocks do not show every message: one that was never received, or that told its receiver nothing "
-            "new, is missing. So a channel may hold more messages than the page says. Verdicts on cuts are exact."
-        )
+        st.caption(words.CLOCKS_MISS)
 
 
 def _in_columns(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "Execution": row["name"],
-        "From": f"{Path(row['source']).name}:{row['first_line']}",
-        "Processes": ", ".join(row["processes"] or ()),
-        "Events": row["events"],
-        "Messages": row["messages"],
-        "Never received": row["unreceived"],
-        "Matched": PAIRINGS.get(row["pairing"], ""),
-        "Gaps": row["gaps"],
-        "Skipped because": row["problem"],
+        words.COLUMN_EXECUTION: row["name"],
+        words.COLUMN_FROM: f"{Path(row['source']).name}:{row['first_line']}",
+        words.COLUMN_PROCESSES: ", ".join(row["processes"] or ()),
+        words.COLUMN_EVENTS: row["events"],
+        words.COLUMN_MESSAGES: row["messages"],
+        words.COLUMN_UNRECEIVED: row["unreceived"],
+        words.COLUMN_MATCHED: words.MATCHED.get(row["pairing"], ""),
+        words.COLUMN_GAPS: row["gaps"],
+        words.COLUMN_SKIPPED: row["problem"],
     }

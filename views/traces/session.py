@@ -1,7 +1,7 @@
 """The state of one browser session on the Traces page: a window of a log on show, in which nothing is edited.
 
-Moving the cut asks nothing of Python. What does is another look, such as time running down, or the lattice. Nothing
-here imports Streamlit, so tests need no browser.
+The browser moves the cut without Python. It asks Python for another look, such as time running down, or the lattice.
+Nothing here imports Streamlit, so tests need no browser.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from views.widgets.outbox import SESSIONS, new_entries
 class TraceSession:
     """A window of a log as the explorer shows it.
 
-    scene, at: the window, and what it is a window of, to compare with what is asked for.
-    address: what the page's address says of it, but for the cut.
-    shown: what else is on show at first, as in a link.
+    scene, at: the window, and its place in the log, to compare with the place that the menus choose.
+    address: the fields of the page's address, without the cut.
+    shown: the cut, the panel and the predicate that are on show at first, as in a link.
     """
 
     row: ClassVar[tuple[tuple[str, Scene | str], ...]] = ()  # one run

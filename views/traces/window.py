@@ -25,6 +25,7 @@ from sim.exchange.reconstruct import MOST_LABEL, reconstruct
 from views.explore.opening import open_scenario
 from views.server.budget import answering, run_of
 from views.server.tabs import for_this_tab
+from views.traces import words
 from views.traces.session import TraceSession
 from views.widgets.explorer import explorer
 
@@ -38,9 +39,9 @@ Row = Mapping[str, Any]
 
 
 class Place(NamedTuple):
-    """Which window is on show: so many rows of an execution, from a first one on.
+    """The place of a window: `size` rows of an execution, from the row `first` on.
 
-    A log that is followed has another `version` whenever something has come (-1: it is not followed).
+    A followed log has another `version` after every batch of rows (-1: it is not followed).
     """
 
     path: str
@@ -60,8 +61,8 @@ def trace_window(
 ) -> None:
     """Show the window that the menus in `controls` choose; `trace` is the execution's row of the table traces.
 
-    `address` is what the page's address says of the execution. `moves`: it grows, and its last rows are on show. Raises
-    InputError.
+    `address`: the fields of the page's address for this execution. `moves`: it grows, and its last rows are on show.
+    Raises InputError.
     """
     run_id = trace["run_id"]
     version = news(store).batch
@@ -71,26 +72,27 @@ def trace_window(
     session: TraceSession | None = st.session_state.get(STATE)
     if session is None or not _is_on_show(session, place, moves=moves):
         with for_this_tab() as is_open, answering(is_open):
-            title = f"{trace['name']}, rows {first + 1:,} to {first + count:,}" if count < rows else str(trace["name"])
+            name = str(trace["name"])
+            title = words.title_of_rows(name, first + 1, first + count) if count < rows else name
             scene = _scene(
                 place, title, tuple(trace["processes"]), bool(trace["exact"]), tuple(trace["unknown_channels"])
             )
             own = {**address, "rows": place.rows}
             st.session_state[STATE] = TraceSession(scene, place, own, _shown(scene, own))
-    if controls.button("Open in Explore", key="open-window"):
+    if controls.button(words.OPEN_IN_EXPLORE, key="open-window"):
         open_scenario(st.session_state[STATE].scene.execution.scenario)
     _explorer()
 
 
 def _is_on_show(session: TraceSession, place: Place, *, moves: bool) -> bool:
-    """Whether a session shows these rows; perhaps as they were when less had come, unless the window moves."""
+    """Whether a session shows these rows; a window that does not move may be older than the log."""
     at = session.at
     return isinstance(at, Place) and (at if moves else at._replace(version=place.version)) == place
 
 
 @st.fragment
 def _explorer() -> None:
-    """The explorer, as a fragment: what the browser asks for is answered without the rest of the page."""
+    """The explorer, as a fragment: a question of the browser is answered without the rest of the page."""
     session: TraceSession = st.session_state[STATE]
     explorer(session.data(), session.drawn, key=COMPONENT, on_outbox_change=_take_looks)
 
@@ -115,34 +117,34 @@ def _chosen_rows(
     sizes = [*(size for size in SIZES if size < rows), *([rows] if rows <= SIZES[-1] else [])]
     key = f"{store.path.parent.name}-{store.name}-{run_id}"  # an example may be called as a folder of the user's
     state, first_key, size_key = st.session_state, f"first-{key}", f"size-{key}"
-    asked = _ROWS.fullmatch(_asked(address).get("rows", ""))
-    if asked and size_key not in state:
-        first, last = map(int, asked.groups())
+    range_asked = _ROWS.fullmatch(_query(address).get("rows", ""))
+    if range_asked and size_key not in state:
+        first, last = map(int, range_asked.groups())
         state[size_key] = min(sizes, key=lambda size: abs(size - (last - first + 1)))
         state[first_key] = max(0, first - 1)
     size = state.get(size_key, sizes[0])
     state[first_key] = first = rows - size if moves else min(state.get(first_key, 0), rows - size)
-    with controls.popover(f"Rows {first + 1:,} to {first + size:,} of {rows:,}", key=f"rows-{key}"):
-        st.select_slider("Rows in the diagram", sizes, key=size_key, persist_state="session")
+    with controls.popover(words.rows(first + 1, first + size, rows), key=f"rows-{key}"):
+        st.select_slider(words.ROWS_SHOWN, sizes, key=size_key, persist_state="session")
         if size < rows and not moves:
             step = max(1, size // 4)
-            st.slider("Rows before them", 0, rows - size, step=step, key=first_key, persist_state="session")
+            st.slider(words.ROWS_BEFORE, 0, rows - size, step=step, key=first_key, persist_state="session")
     return first, size
 
 
-def _asked(address: Mapping[str, str]) -> dict[str, str]:
-    """The query of the page's address, where it is of the same log and execution as `address`."""
+def _query(address: Mapping[str, str]) -> dict[str, str]:
+    """The query of the page's address, if it is of the same log and execution as `address`; else nothing."""
     params = st.query_params.to_dict()
     return params if all(params.get(key) == address.get(key) for key in ("data", "execution")) else {}
 
 
 def _shown(scene: Scene, address: Mapping[str, str]) -> dict[str, str]:
-    """What else is on show at first: what the page's address says of these rows, else a cut through their middle."""
-    asked = _asked(address)
-    told = {key: asked[key] for key in KEPT if 0 < len(asked.get(key, "")) <= MOST_SHOWN}
-    told["tab"] = "lattice" if told.get("tab") == "lattice" else "cut"
-    is_of_these = asked.get("rows", address["rows"]) == address["rows"]
-    return {"cut": _through_the_middle(scene)} | (told if is_of_these else {})
+    """The panel, cut and predicate on show at first, from the page's address; by default a cut through the middle."""
+    query = _query(address)
+    shown = {key: query[key] for key in KEPT if 0 < len(query.get(key, "")) <= MOST_SHOWN}
+    shown["tab"] = "lattice" if shown.get("tab") == "lattice" else "cut"
+    is_of_these = query.get("rows", address["rows"]) == address["rows"]
+    return {"cut": _through_the_middle(scene)} | (shown if is_of_these else {})
 
 
 def _through_the_middle(scene: Scene) -> str:
@@ -160,7 +162,7 @@ def _row_count(path: str, run_id: int, version: int) -> int:
     return one_execution.row_count(Store(Path(path)), run_id)
 
 
-@st.cache_resource(max_entries=20, show_spinner="Looking for these rows …")
+@st.cache_resource(max_entries=20, show_spinner=words.LOADING_ROWS)
 def _scene(place: Place, title: str, processes: tuple[str, ...], exact: bool, unknown: tuple[str, ...]) -> Scene:
     store = Store(Path(place.path))
     found = log_window(store, place.run_id, processes, place.first, place.size)

@@ -58,7 +58,7 @@ def test_the_window_moves_with_what_comes_until_it_is_told_to_stay(grow: Callabl
     page.query_params["data"] = "grown"
     follower = grow(0.0)
     page.run()
-    assert "no rows as yet" in told(page)
+    assert "no rows yet" in told(page)
     rows = [0]
     for share in (0.4, 0.7):
         grow(share)
@@ -77,7 +77,7 @@ def test_the_window_moves_with_what_comes_until_it_is_told_to_stay(grow: Callabl
     page.run()
     assert not page.toggle
     assert shown(page) is held
-    assert "nobody follows the log now" in told(page)
+    assert "not followed any longer" in told(page)
 
 
 def test_the_last_verdicts_are_told() -> None:
