@@ -1,1 +1,1 @@
-"""The snapshot algorithms, one per file. sim/core/registry.py finds them."""
+"""The snapshot algorithms, one per file or folder. sim/core/registry.py finds them."""

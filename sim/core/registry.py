@@ -6,13 +6,17 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, Generic, TypeVar, cast
 
 Kind = TypeVar("Kind", bound=type[Any])
 
 
 class Registry(Generic[Kind]):
-    """The subclasses of `base` in the modules of `package` that define a `name`, by that name."""
+    """The subclasses of `base` in `package` that define a `name`, by that name.
+
+    A plug-in is a module, or a folder with a module `rules`.
+    """
 
     def __init__(self, package: str, base: Kind) -> None:
         self._package = package
@@ -21,7 +25,11 @@ class Registry(Generic[Kind]):
     @cached_property
     def _found(self) -> dict[str, Kind]:
         package = importlib.import_module(self._package)
-        modules = sorted(info.name for info in pkgutil.iter_modules(package.__path__) if not info.ispkg)
+        modules = sorted(
+            f"{info.name}.rules" if info.ispkg else info.name
+            for info in pkgutil.iter_modules(package.__path__)
+            if not info.ispkg or find_spec(f"{self._package}.{info.name}.rules")
+        )
         classes = [
             thing
             for module in modules

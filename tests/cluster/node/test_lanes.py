@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cluster.node.lanes import Lane
 from cluster.node.system import System, live
 from cluster.start.full_graph import of_nodes
-from sim.algorithms.unaligned_barriers import AHEAD
+from sim.algorithms.unaligned_barriers.recording import AHEAD
 from sim.core.model import APP, MARKER, Channel, Deliver, Message, RecoveryState
 from tests.tools import examples
 

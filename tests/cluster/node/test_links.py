@@ -17,7 +17,7 @@ from cluster.node.receiver import Source
 from cluster.node.system import TRANSPORTS, System
 from cluster.wire.frames import AGAIN, DATA, HELLO, TAKEN, WELCOME
 from cluster.wire.tcp import Tcp, TcpConnection
-from sim.algorithms.unaligned_barriers import AHEAD
+from sim.algorithms.unaligned_barriers.recording import AHEAD
 from tests.cluster.network import TOKEN, End, Proxy, carried_out, link_to, marker, message, system_of
 from tests.tools import thinned
 from tests.waiting import budget_s, comes

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import Grid
-from sim.algorithms.aligned_barriers import AlignedBarriers
+from sim.algorithms.aligned_barriers.rules import AlignedBarriers
 from sim.core.algorithm import Graph
 from sim.core.delays import HOLD, DelayRule
 from sim.core.effects import Out
@@ -58,7 +58,7 @@ class NoBackEdges(AlignedBarriers):
     """Algorithm 1 on a graph with circles."""
 
     name = "no_back_edges"
-    _back: ClassVar[frozenset[str]] = frozenset()
+    back: ClassVar[frozenset[str]] = frozenset()
 
     def problems(self) -> Any:
         return iter(())
@@ -238,14 +238,14 @@ CIRCLES = "s->a a->b b->a b->c c->a"
         ("s->b b->a a->c c->b s->c", {"c->b"}),
     ])  # fmt: skip
 def test_back_edges_are_found_from_the_sources(channels: str, found: set[str]) -> None:
-    assert AlignedBarriers(graph(channels))._back == found
+    assert AlignedBarriers(graph(channels)).back == found
 
 
 @each(
     "back_edges, problem",
     [
         (["b->a", "c->a"], None),
-        (["b->a"], "a->b->c->a is a circle without a back edge; list one of its channels as well"),
+        (["b->a"], "a->b->c->a is a cycle without a back edge; list one of its channels as well"),
         (["b->a", "c->a", "x->y"], "'x->y' is no channel of this topology; write it as P1->P2"),
         (["s->a", "b->a", "c->a"], "only back edges lead to a, so it would wait for nothing; leave one out"),
     ],
@@ -359,7 +359,7 @@ def test_every_snapshot_of_every_dataflow_is_complete_and_right(scenario: Scenar
     execution = run(scenario)
     assert failing(execution) == {}
     assert {own.status for own in snapshots_of(execution)} == {"complete"}
-    is_acyclic = not scenario.rule_book()._back  # type: ignore[attr-defined]
+    is_acyclic = not scenario.rule_book().back  # type: ignore[attr-defined]
     for own in snapshots_of(execution):
         if is_acyclic and len(scenario.snapshots) == len({start.process for start in scenario.snapshots}):
             assert bodies(own) == {}

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from diagrams.browser.payload import payload
 from diagrams.panels.signs import signs
 from diagrams.scene.composition import compose
-from sim.algorithms.unaligned_barriers import Alignment, UnalignedBarriers
+from sim.algorithms.unaligned_barriers.alignment import Alignment
+from sim.algorithms.unaligned_barriers.rules import UnalignedBarriers
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.delays import DelayRule
 from sim.core.effects import Block, KeepOvertaken, Out
@@ -196,7 +197,7 @@ def test_on_a_circle_the_wait_has_to_end() -> None:
     execution = run(scenario)
     assert {row.process: row.time for row in rows_of(execution, RECORD)} == {"s": 1, "a": 5.5, "b": 7}
     assert failing(execution) == {}
-    with pytest.raises(InputError, match=r"a -> b -> a wait for each other's barriers in a circle; give a number of"):
+    with pytest.raises(InputError, match=r"a -> b -> a wait for each other's barriers in a cycle; give a number of"):
         validate(with_timeout(scenario, math.inf))
     validate(with_timeout(library.load("unaligned"), math.inf))
 
