@@ -60,7 +60,7 @@ from sim.core.model import (
     label_of,
 )
 from sim.core.notation import SIGNS
-from sim.explain.actions import told_fault
+from sim.explain.actions import fault_in_words
 from sim.explain.rollbacks import why_gone
 from sim.explain.words import words_of
 from sim.run.execution import Execution
@@ -135,7 +135,7 @@ def _fault(
         "position": round(position(execution.events[at.row]), 4),
         "kind": at.kind,
         "sign": SIGNS[at.kind],
-        "name": told_fault(execution, at, process).name,
+        "name": fault_in_words(execution, at, process).name,
         "message": at.message,
         "state": at.kind in (CRASH, LEAVE),
     }

@@ -1,6 +1,6 @@
-"""The same run with another algorithm: who starts the snapshots then, and what the scenario cannot give.
+"""The same run with another algorithm: its starters of snapshots, and the needs of the algorithm that are not met.
 
-What lacks is a `Remedy`: an edit that gives it, in words for a button.
+For an unmet need there is a `Remedy`: an edit that meets it, in words for a button.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sim.document.validate import fitting_initiations, may_initiate
 
 
 class Remedy(NamedTuple):
-    """What a user may do about what a scenario cannot give an algorithm: why, in words, and as an edit."""
+    """A remedy for an unmet need of an algorithm: the reason, the remedy in words, and the edit."""
 
     why: str
     words: str
@@ -27,11 +27,11 @@ class Remedy(NamedTuple):
 
 
 def with_algorithm(scenario: Scenario, kind: str, source: str | None = None) -> Scenario:
-    """The scenario with another algorithm, whose snapshots are started by those who may start them.
+    """The scenario with another algorithm, whose snapshots are started by processes that may start them.
 
-    Parameters, broken rules and delays of control messages belong to the algorithm before, so they are dropped.
-    So is the recovery if the rules do not allow for one. `source`: this process loses its incoming channels, and
-    what the script sends on them.
+    Parameters, broken rules and delays of control messages belong to the algorithm before, so they are dropped. So is
+    the recovery if the rules do not allow for one. `source`: this process loses its incoming channels, and the script
+    loses the messages on them.
     """
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     other = replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept, breaks=())
@@ -43,7 +43,7 @@ def with_algorithm(scenario: Scenario, kind: str, source: str | None = None) -> 
 
 
 def _with_source(scenario: Scenario, source: str) -> Scenario:
-    """The scenario in which `source` has no incoming channel: nothing is sent to it, nor done that waits for that."""
+    """The scenario in which `source` has no incoming channel, without messages to it and all that waits for these."""
 
     def is_to_source(channel: str | None) -> bool:
         return channel is not None and channel.rpartition("->")[2] == source
@@ -69,7 +69,7 @@ def _with_source(scenario: Scenario, source: str) -> Scenario:
 def _faults_without(
     faults: Sequence[FaultLine], gone: Container[str | None], is_gone: Callable[[str], bool]
 ) -> tuple[FaultLine, ...]:
-    """The faults without those that wait for an event that is gone, and without the channels that are."""
+    """The faults, without those that wait for a removed event, and without removed channels."""
     kept = (replace(own, channels=tuple(name for name in own.channels if not is_gone(name))) for own in faults)
     named = (own for own in kept if own.after not in gone and own.about)
     return tuple(own for own in named if not (own.message and _is_gone(own.message, gone, is_gone)))
@@ -82,7 +82,7 @@ def _is_gone(message: MessageReference, gone: Container[str | None], is_gone: Ca
 def _without(
     script: Sequence[ScriptLine], dropped: Sequence[ScriptLine]
 ) -> tuple[tuple[ScriptLine, ...], set[str | None]]:
-    """The script without some lines and all that wait for them, and the labels that are gone with them."""
+    """The script without some lines and all that wait for them, and the labels of the removed events."""
     gone: set[str | None] = set()
     while dropped:
         gone |= {label for line in dropped for label in (line.label, line.receive_label) if label}
@@ -92,7 +92,7 @@ def _without(
 
 
 def remedy_of_refused(scenario: Scenario, edit: Mapping[str, Any]) -> Remedy | None:
-    """What gives the algorithm of a refused edit the source that it needs; None if that is not what lacks."""
+    """The remedy that gives the algorithm of a refused edit the source that it needs (None: it needs no source)."""
     kind = str(edit.get("kind"))
     if edit.get("do") != "algorithm" or kind not in ALGORITHMS or ALGORITHMS[kind].initiators != SOURCES:
         return None
@@ -101,12 +101,12 @@ def remedy_of_refused(scenario: Scenario, edit: Mapping[str, Any]) -> Remedy | N
     starting = [start.process for start in scenario.snapshots if start.process in scenario.processes]
     source = (starting or scenario.processes)[0]
     why = f"{ALGORITHMS[kind].title} begin at a source, a process without incoming channels, and there is none"
-    words = f"Take away the channels to {source}: then it is a source"
+    words = f"Remove the channels to {source}, which makes it a source"
     return Remedy(why, words, {"do": "algorithm", "kind": kind, "source": source})
 
 
 def remedy_of_order(scenario: Scenario) -> Remedy | None:
-    """What gives the algorithm the FIFO channels that it needs; None if it has them."""
+    """The remedy that gives the algorithm the FIFO channels that it needs (None: it has them)."""
     if FIFO not in scenario.breaks:
         return None
     why = f"{scenario.rules.title} needs FIFO channels, and not all are: its snapshots may be wrong"

@@ -1,9 +1,9 @@
 """Another run of the same kind and size, drawn at random: a pure function of a run, a round and a number.
 
-Processes, channels, algorithm and workload stay, and so do the numbers of messages and events of the script. Drawn anew
-are who does what when, how long messages travel, and who starts each snapshot when. A script whose messages carry
-something, or whose events wait for each other, keeps who sends what to whom, and only its times are drawn. What is
-drawn is tried: a run counts if all its snapshots complete; it is worth asking about if they find something on its way.
+Processes, channels, algorithm and workload stay, and so do the numbers of messages and events of the script. The times
+and processes of events, the delays of messages, and the starts of snapshots are drawn anew. If messages have bodies, or
+events wait for each other, senders, receivers and bodies stay, and only the times are drawn. Each draw is tried: a run
+counts if all its snapshots complete. It is worth a question if they find a message in a channel.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MOST_CLEAR = 10  # processes; beyond that a diagram is a texture
 ABOUT = 0.25  # how many more or fewer events are still about as many, as a share
 SUFFIX = ", another run"
 STORY = """
-This run was drawn at random. It has the processes, channels and rules of "{title}", and about as many messages; when
-things happen, how long messages travel, and who starts a snapshot when, is new.
+This run was drawn at random. It has the processes, channels and rules of "{title}", and about as many messages. The
+times of events, the delays of messages and the starts of snapshots are new.
 """
 
 Item = TypeVar("Item")
@@ -60,10 +60,10 @@ class Draws:
 
 
 class Worth(NamedTuple):
-    """What there is to find in a run, the most important first: of two runs the greater is the better one.
+    """The findings that a run offers, the most important first: of two runs the greater is the better one.
 
-    Something is recorded in a channel; a channel that carried messages is empty; some processes record between two of
-    their events; and what happens at a process lies apart.
+    A message is recorded in a channel; a channel that carried messages is empty; some processes record between two of
+    their events; and the steps of each process lie apart.
     """
 
     has_recorded: bool
@@ -136,7 +136,7 @@ def _drawn(execution: Execution, draws: Draws) -> Scenario:
 
 
 def _delays(execution: Execution, kind: str, rule: DelayRule) -> DelayRule:
-    """How long messages of one kind travel: as the rule says if it draws, else between the least and the most."""
+    """The delays of messages of one kind: by the rule if it draws, else between the shortest and the longest one."""
     if rule.kind in ("uniform", "whole", "exponential") and not execution.scenario.delays:
         return rule
     thaws = [(event.process, event.time) for event in execution.events if event.kind == THAWED]
@@ -159,7 +159,7 @@ def _delays(execution: Execution, kind: str, rule: DelayRule) -> DelayRule:
 
 
 def _script(scenario: Scenario, edges: Sequence[tuple[str, str]], draws: Draws) -> tuple[ScriptLine, ...]:
-    """The lines at other times; by other processes where they carry nothing and wait for nothing."""
+    """The lines at other times; by other processes if they have no bodies and wait for nothing."""
     script = scenario.script
     is_free = all(line.body is None and line.after is None for line in script)
     times = iter(_times([line.at for line in script if line.after is None], draws))
@@ -189,7 +189,7 @@ def _times(times: Sequence[float], draws: Draws) -> list[float]:
 
 
 def _like(time: float, times: Sequence[float], room: float) -> float:
-    """A time as round as those that there are, where that leaves room."""
+    """A time as round as the given ones, if there is room for that."""
     return float(round(time)) if room >= 5 and all(float(known).is_integer() for known in times) else round(time, 3)
 
 

@@ -12,12 +12,12 @@ from sim.run.execution import Execution
 
 
 def manual(execution: Execution, table: Table, now: float) -> Scenario:
-    """The first `after` steps stay as they are; then the user chooses."""
+    """Keep the first `after` steps; from then on the user chooses."""
     return _by_hand(execution, _steps_kept(execution, table))
 
 
 def choose(execution: Execution, table: Table, now: float) -> Scenario:
-    """The first `after` steps stay as they are; the next step is `choice`, and the run ends with it."""
+    """Keep the first `after` steps and take `choice` as the next step, which is the last one."""
     return _by_hand(execution, _steps_kept(execution, table), table.required("choice"))
 
 

@@ -15,14 +15,14 @@ from sim.document.toml_table import Table
 
 
 def network(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Another layer below the channels, or another time after which it sends again."""
+    """Give the scenario another layer below the channels, or another time after which it resends."""
     own = scenario.network
     layer = Network(table.choice("layer", LAYERS, own.layer), table.number("resend", own.resend))
     return without_fifo(replace(scenario, network=layer), scenario.not_fifo)
 
 
 def without_fifo(scenario: Scenario, not_fifo: Collection[str]) -> Scenario:
-    """The scenario in which these channels are not FIFO. Rules that need FIFO are then broken on purpose."""
+    """The scenario in which only these channels are not FIFO. Rules that need FIFO are then broken on purpose."""
     others = tuple(name for name in scenario.breaks if name != FIFO)
     is_broken = (bool(not_fifo) or scenario.network.is_raw) and scenario.rules.needs_fifo
     return replace(scenario, not_fifo=tuple(not_fifo), breaks=(FIFO, *others) if is_broken else others)
@@ -41,7 +41,7 @@ def fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def capacity(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """How many messages a channel holds, or every channel."""
+    """Set the capacity, in messages, of one channel or of all."""
     names, wanted = [channel.name for channel in scenario.channels], table.required("channel")
     if wanted not in (*names, EVERY_CHANNEL):
         raise table.fail("channel", f"{wanted!r} is no channel of this run; {nearest(wanted, names)}")

@@ -1,9 +1,9 @@
-"""One scenario under several algorithms: the run of each, and what helps where an algorithm refuses it.
+"""One scenario under several algorithms: the run of each, and a remedy if an algorithm refuses it.
 
 The runs share the scenario and its seed, and nothing else: a snapshot that stops something changes the run itself.
 
-Whoever compares edits one scenario. An edit is made to the run of one algorithm, where it was seen, and goes from there
-to the scenario (`carried_over`), and so to the runs of all.
+A comparison edits one scenario. An edit is made to the run of one algorithm and carried over to the scenario
+(`carried_over`), and so to the runs of all.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from sim.run.execution import Execution, run
 
 MOST_AT_ONCE = 4  # algorithms that a page shows beside each other
 
-# What a scenario says of its algorithm alone: an edit of the run of another one leaves it.
+# The keys of a scenario on its algorithm alone: an edit of the run of another one leaves them.
 _OWN = ("algorithm", "algorithm_parameters", "breaks")
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A scenario under one algorithm: its run, or why there is none.
+    """A scenario under one algorithm: its run, or the reason of its refusal.
 
-    `remedy` is an edit that helps: against the refusal, or where the algorithm needs FIFO channels that are not there.
+    `remedy` is an edit that helps: against the refusal, or if the algorithm needs FIFO channels and has none.
     """
 
     algorithm: str
@@ -44,7 +44,7 @@ class Compared:
 
     @property
     def title(self) -> str:
-        """What the algorithm is called."""
+        """The title of the algorithm."""
         return ALGORITHMS[self.algorithm].title
 
 
@@ -65,7 +65,7 @@ def under(scenario: Scenario, algorithm: str) -> Scenario:
 
 
 def compared(scenario: Scenario, algorithm: str, running: Callable[[Scenario], Execution] = run) -> Compared:
-    """The run of a scenario under one algorithm, by `running`, or why there is none, and what helps."""
+    """The run of a scenario under one algorithm, by `running`, or the reason of its refusal, with a remedy."""
     return checked(scenario, algorithm, lambda: checked_run(under(scenario, algorithm), running), running)
 
 
@@ -75,7 +75,7 @@ def checked(
     made: Callable[[], Execution],
     running: Callable[[Scenario], Execution] = run,
 ) -> Compared:
-    """The run that `made` makes of a scenario under an algorithm, or why there is none, and what helps."""
+    """The run that `made` makes of a scenario under an algorithm, or the reason of its refusal, with a remedy."""
     try:
         execution = made()
     except InputError as problem:
@@ -87,7 +87,7 @@ def checked(
 def all_compared(
     scenario: Scenario, algorithms: Sequence[str], running: Callable[[Scenario], Execution] = run
 ) -> list[Compared]:
-    """The run of a scenario under each of these algorithms. Raises InputError where one is not known."""
+    """The run of a scenario under each of these algorithms. Raises InputError if one is unknown."""
     check_names(algorithms)
     return [compared(scenario, algorithm, running) for algorithm in algorithms]
 
@@ -95,8 +95,7 @@ def all_compared(
 def carried_over(scenario: Scenario, before: Scenario, after: Scenario) -> Scenario:
     """`scenario` after an edit that has led from `before`, the same under another algorithm, to `after`.
 
-    What the edit has changed is as in `after`, what it has left is as in `scenario`. What belongs to the algorithm
-    alone stays.
+    Keys that the edit has changed are as in `after`, all others as in `scenario`. Keys on the algorithm alone stay.
     """
     changed = {
         own.name: getattr(after, own.name)
@@ -117,7 +116,7 @@ def _edit(algorithm: str) -> dict[str, Any]:
 
 
 def _remedy(scenario: Scenario, algorithm: str, why: str, running: Callable[[Scenario], Execution]) -> Remedy | None:
-    """The first edit after which the algorithm can run, by itself or with one more; None where none is known."""
+    """The first edit after which the algorithm can run, by itself or with one more (None: none is known)."""
     source = _source(scenario, algorithm, running)
     if source is not None:
         return source
@@ -133,7 +132,7 @@ def _remedy(scenario: Scenario, algorithm: str, why: str, running: Callable[[Sce
 
 
 def _source(scenario: Scenario, algorithm: str, running: Callable[[Scenario], Execution]) -> Remedy | None:
-    """The edit that makes a source, where one lacks; None where the workload needs what it takes away."""
+    """The edit that makes a source if there is none (None: there is one, or the workload needs those channels)."""
     found = remedy_of_refused(scenario, _edit(algorithm))
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What the algorithms of a comparison cost, as `python -m sim compare` prints it."""
+"""The costs of the algorithms in a comparison, as `python -m sim compare` prints them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _DIGITS = 9  # of times, after the point: sums of times show no more
 
 
 def comparison_report(own: Compared) -> dict[str, Any]:
-    """One entry of `compare --json`. Times are in time units; where the algorithm is refused all values are null.
+    """One entry of `compare --json`. Times are in time units; if the algorithm is refused, all values are null.
 
-    Of several snapshots it is the longest latency, and the sums of all else.
+    For several snapshots: the longest latency, and the sums of everything else.
     """
     found: dict[str, Any] = {"algorithm": own.algorithm}
     if own.execution is None:
@@ -55,6 +55,6 @@ def comparison_in_words(found: Sequence[Compared]) -> Iterator[str]:
 
 
 def measured_of(execution: Execution) -> Measured:
-    """What the snapshots of a run cost, beside the same run without them."""
+    """The costs of a run's snapshots, compared with the same run without them."""
     without = without_snapshots(execution.scenario)
     return measured(execution, None if without is None else run(without))

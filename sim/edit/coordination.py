@@ -13,12 +13,12 @@ from sim.services.settings import PARAMETERS
 
 
 def coordinator(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """A coordinator starts the snapshots, or none does any more; or it gets another setting. Raises InputError."""
+    """Add or remove the coordinator that starts the snapshots, or change one of its settings. Raises InputError."""
     if "name" not in table.values:
         is_on = table.take("on", bool, True, "true or false")
         return _with(scenario, table) if is_on else _without(scenario)
     if scenario.coordinator is None:
-        raise table.fail("name", "this run has no coordinator to be told anything; add one first")
+        raise table.fail("name", "this run has no coordinator; add one first")
     return replace(scenario, coordinator=with_parameter(scenario.coordinator, table, PARAMETERS))
 
 

@@ -3,30 +3,35 @@
 An edit is JSON, so it can come from a page, a file or a link:
 
     {"do": "delay", "message": REFERENCE, "delay": 20}        counted from the send; likewise "hold" and "release"
+
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
+
     {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart", "freeze" and "thaw"; "sever" and
                                                             "mend", with "channels", or with "groups": all channels
                                                             that join two of them; "slow", with a "factor"; "lose" and
                                                             "copy", with a "message"
     {"do": "no_faults"}                                     nothing fails: no line and no rate of faults is left, and
                                                             all processes are there from the beginning
-    {"do": "network", "layer": "raw", "resend"?: 4}         what is lost is lost there; "fifo": it is sent again
+    {"do": "network", "layer": "raw", "resend"?: 4}         lost messages stay lost; "fifo": they are sent again
+
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters; a
                                                             "source" given with it loses its incoming channels
     {"do": "parameter", "name": "collect", "value": true}   a parameter of the algorithm
-    {"do": "coordinator", "on": true, "timeout"?: 50}       a coordinator of the snapshots, or none any more
+
+    {"do": "coordinator", "on": true, "timeout"?: 50}       a coordinator of the snapshots, or none (`on`: false)
     {"do": "coordinator", "name": "retries", "value": 2}    one of its settings
-    {"do": "storage", "on": true}                           the snapshots are stored, or are not any more; or "name" and
-                                                            "value" of one of the storage's settings
+    {"do": "storage", "on": true}                           the snapshots are stored, or not (`on`: false); or "name"
+                                                            and "value" of one of the storage's settings
     {"do": "recovery", "on": true}                          the system is rolled back after each crash, or never
-    {"do": "recovery", "name": "at", "value": [10, 25.5]}   one thing is said of that, as in the table [recovery]
+    {"do": "recovery", "name": "at", "value": [10, 25.5]}   one key of the table [recovery]
     {"do": "roll_back", "to": "S1", "at"?}                  the system is rolled back to this snapshot
-    {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more;
+
+    {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there; true: they may not;
                                                             "all": on every channel
-    {"do": "capacity", "channel": "P1->P2", "capacity": 3}  how many messages it holds (null: any number); "all": each
+    {"do": "capacity", "channel": "P1->P2", "capacity": 3}  the most messages in it (null: any number); "all": each
     {"do": "break", "rule": "one_flag", "on": true}         break a rule (sim/core/broken_rule.py), or keep it again
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
@@ -36,7 +41,7 @@ An edit is JSON, so it can come from a page, a file or a link:
 REFERENCE is a `MessageReference` as JSON. ITEM is `{"script": 2}`, `{"snapshots": 0}` or `{"faults": 0}`, counted from
 0. Steps up to `after` (default: the last step) stay as they are. `choice` is in the notation of `choice_name`.
 
-An edit that makes the run impossible is refused with the reason. An edited scenario has no [expect] table, which was
+An edit that makes the run impossible is refused with the reason. An edited scenario loses its [expect] table, which is
 about the original run.
 """
 
@@ -93,7 +98,7 @@ def apply_edit(
 
 
 def is_plan(edit: Edit) -> bool:
-    """Whether an edit changes what is planned, whatever happens in the run. Several of them need one run only."""
+    """Whether an edit changes the plan alone, and reads nothing of the run. Several such edits need one run only."""
     do = edit.get("do")
     return isinstance(do, str) and do in PLANS
 
@@ -105,13 +110,13 @@ def planned(scenario: Scenario, edit: Edit, now: float) -> Scenario:
 
 
 def checked_run(scenario: Scenario, running: Callable[[Scenario], Execution] = run) -> Execution:
-    """The run of an edited scenario, by `running`. Raises InputError where it is invalid or impossible."""
+    """The run of an edited scenario, by `running`. Raises InputError if it is invalid or impossible."""
     validate(scenario)
     return running(scenario)
 
 
 def _read(edit: Edit, now: float) -> tuple[str, Table]:
-    """What an edit does, and its keys."""
+    """The action of an edit, and its keys. Raises InputError."""
     if not abs(now) < MOST_NUMBER:
         raise InputError(f"time: expected a number below {MOST_NUMBER:g}, not {now:g}")
     table = Table(edit, "")
@@ -120,7 +125,7 @@ def _read(edit: Edit, now: float) -> tuple[str, Table]:
 
 
 def _as_edited(scenario: Scenario) -> Scenario:
-    """What its file says of the run as it was is gone: what to expect, and the guided walk."""
+    """The scenario without its origin, its [expect] table and its guided walk, which are about the original run."""
     return replace(scenario, origin="", expect={}, walk=())
 
 
@@ -129,7 +134,7 @@ def _as_edited(scenario: Scenario) -> Scenario:
 
 def read_message(table: Table) -> MessageReference:
     """The message that an edit names. Raises InputError if it names none."""
-    return read_reference(read_inner(table, "message", "it says which message it means"))
+    return read_reference(read_inner(table, "message", "name the message"))
 
 
 def _without_delay(execution: Execution, reference: MessageReference) -> Scenario:
@@ -146,10 +151,10 @@ def _with_delay(execution: Execution, reference: MessageReference, delay: float)
 
 def _delay(execution: Execution, table: Table, now: float) -> Scenario:
     if "delay" not in table.values:
-        raise table.missing("delay", "the edit is incomplete: give a number of time units")
+        raise table.missing("delay", "the edit is incomplete; give a number of time units")
     scheduler = execution.scenario.scheduler
     if not scheduler.has_time:
-        raise InputError(f"delay: the {scheduler.kind} scheduler knows no delays; hold or release the message")
+        raise InputError(f"delay: the {scheduler.kind} scheduler has no delays; hold or release the message")
     return _with_delay(execution, read_message(table), table.number("delay", 0.0))
 
 
@@ -210,7 +215,7 @@ def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Another algorithm. Where it needs FIFO and a channel is not, it is broken on purpose."""
+    """Give the scenario another algorithm. If it needs FIFO and a channel is not, it is broken on purpose."""
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
     source = process_of(table, "source") if "source" in table.values else None
     if source is not None and source not in scenario.processes:
@@ -241,7 +246,7 @@ def _break(execution: Execution, table: Table, now: float) -> Scenario:
 
 
 def _watch(execution: Execution, table: Table, now: float) -> Scenario:
-    """Snapshots one after the other, until one of them shows that a stable property holds."""
+    """Take snapshots one after the other, until one of them shows that a stable property holds."""
     name, process = table.required("property"), process_of(table, "process")
     return watched(execution, name, process, table.number("every", 0.0), table.number("at", now))
 
@@ -250,7 +255,7 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
     return another_run(execution, table.whole("number", 0), table.text("round"))
 
 
-# What is planned is changed, whatever happens in the run; and what needs the run that the user sees.
+# PLANS change the plan alone; RUN_EDITS need the run that the user sees.
 PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
     "parameter": _parameter, "fifo": fifo, "capacity": capacity, "fault": fault, "no_faults": no_faults,

@@ -16,14 +16,14 @@ from sim.edit.items import process_of, read_inner
 
 
 def fault(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Something that the world does. Under the manual scheduler it is the last one of its kind.
+    """Add a fault of the environment. Under the manual scheduler it is the last one of its kind.
 
     The drawn faults become lines, so that nothing but this one changes.
     """
     scenario = scenario.written_down()
     kind = table.choice("kind", FAULT_KINDS, "")
     about = FAULT_KINDS[kind].about
-    message = read_reference(read_inner(table, "message", "say which message")) if about == MESSAGE else None
+    message = read_reference(read_inner(table, "message", "name the message")) if about == MESSAGE else None
     process = process_of(table, "process") if about == PROCESS else None
     channels = () if process or message else _channels_meant(scenario, table)
     at = table.number("at", 0.0 if message else now)
@@ -41,20 +41,20 @@ def fault(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def _may_be_undone(scenario: Scenario, fault: FaultLine) -> bool:
-    """Whether a recovery may bring the process of a fault back: another crash of it changes something, too."""
+    """Whether a recovery may bring the process of a fault back, so that another crash of it changes something."""
     return scenario.recovery is not None and FAULT_KINDS[fault.kind].is_unsure
 
 
 def _about(fault: FaultLine) -> set[Any]:
-    """What a fault is about: its process, its message, or its channels."""
+    """The targets of a fault: its process, its message, or its channels."""
     return set(fault.channels) or {fault.about}
 
 
 def _made_idle(faults: Sequence[FaultLine], fault: FaultLine) -> int | None:
-    """The number of the later fault that changes nothing any more once `fault` is there: it gives up its place.
+    """The number of the later fault that `fault` makes a no-op, so that `fault` takes its place (None: there is none).
 
-    It is the next one of this kind, or needs what `fault` ends; it is about nothing else, and nothing undoes `fault`
-    before it.
+    It is the next fault of this kind, or one that needs a state which `fault` ends. It has no further targets, and
+    nothing undoes `fault` before it.
     """
     about, ends = _about(fault), FAULT_KINDS[fault.kind].ends
     later = sorted(
@@ -81,15 +81,15 @@ def _channels_meant(scenario: Scenario, table: Table) -> tuple[str, ...]:
             if name not in scenario.processes:
                 raise table.fail("groups", f"{name!r} is no process; {nearest(name, scenario.processes)}")
             if group_of.setdefault(name, number) != number:
-                raise table.fail("groups", f"{name} is in two of them; a split puts each process on one side")
+                raise table.fail("groups", f"{name} is in two groups; a split puts each process on one side")
     sides = ((channel.name, group_of.get(channel.source_name), group_of.get(channel.target_name))
              for channel in scenario.channels)  # fmt: skip
     found = tuple(name for name, one, other in sides if None not in (one, other) and one != other)
     if not found:
-        raise table.fail("groups", "no channel joins two of them; give groups that channels join")
+        raise table.fail("groups", "no channel joins two of the groups; give groups that channels join")
     return found
 
 
 def no_faults(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Nothing fails, and everybody is there from the beginning."""
+    """Remove all faults and rates of faults; every process is there from the beginning."""
     return replace(scenario, faults=(), fault_rates=FaultRates(), absent=())

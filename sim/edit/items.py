@@ -34,27 +34,27 @@ class Item(NamedTuple):
     number: int
 
     def of(self, scenario: Scenario) -> Planned:
-        """What this item names in `scenario`: a script line, an initiation or a fault."""
+        """The script line, initiation or fault of `scenario` that this item names."""
         return scenario.items(self.key)[self.number]
 
 
 def read_inner(table: Table, key: str, advice: str) -> Table:
     """The table `key` of an edit, without keys that are null. Raises InputError if it is missing."""
     if key not in table.values:
-        raise table.missing(key, f"the edit is incomplete: {advice}")
+        raise table.missing(key, f"the edit is incomplete; {advice}")
     return Table({own: value for own, value in table.table(key).values.items() if value is not None}, f"{key}.")
 
 
 def process_of(table: Table, key: str) -> str:
     """The process that an edit names under `key`. Raises InputError if it names none."""
     if not table.values.get(key):
-        raise table.missing(key, "the edit is incomplete: it names a process")
+        raise table.missing(key, "the edit is incomplete; name a process")
     return table.required(key)
 
 
 def read_item(scenario: Scenario, table: Table) -> Item:
     """The `item` of an edit. Raises InputError if `scenario` has no such item."""
-    given = read_inner(table, "item", 'say which, as {"script": 0}, {"snapshots": 0} or {"faults": 0}')
+    given = read_inner(table, "item", 'name the item, such as {"script": 0}, {"snapshots": 0} or {"faults": 0}')
     if len(given.values) != 1 or not set(given.values) <= set(ITEM_KEYS):
         raise table.fail("item", 'expected {"script": n}, {"snapshots": n} or {"faults": n}')
     (key,) = given.values
@@ -86,7 +86,7 @@ def name_of(planned: Planned) -> str:
 
 
 def with_parameter(have: Mapping[str, Any], table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
-    """The parameters with the one that an edit names; its default, or no value, takes away what was given."""
+    """The parameters `have` with the one that an edit names; its default, or no value, removes it."""
     name = table.choice("name", known, "")
     given = {name: table.values["value"]} if "value" in table.values else {}
     changed = read_parameters(Table(given, ""), known)
@@ -95,7 +95,7 @@ def with_parameter(have: Mapping[str, Any], table: Table, known: Mapping[str, Pa
 
 
 def read_body(scenario: Scenario, given: Any) -> Any:
-    """The body in a text that a person typed: its JSON value, or the text itself if it is not JSON or free text."""
+    """The body in a text that a user typed: its JSON value, or the text itself if it is not JSON or free text."""
     if not isinstance(given, str):
         return given
     text = given.strip()
@@ -118,14 +118,14 @@ def change(scenario: Scenario, table: Table, now: float) -> Scenario:
     planned = item.of(scenario)
     given = changes_of(table)
     if not given:
-        raise table.missing("at", f"the edit is incomplete: give one of {', '.join(_CHANGEABLE)}")
+        raise table.missing("at", f"the edit is incomplete; give one of {', '.join(_CHANGEABLE)}")
     for key in given:
         if isinstance(planned, Initiation) and key not in ("at", "process"):
-            raise table.fail(key, "the start of a snapshot has a time and a process only")
+            raise table.fail(key, "the start of a snapshot has only a time and a process; change one of these")
         if isinstance(planned, FaultLine) and key not in _changeable(planned):
-            raise table.fail(key, f"{name_of(planned)} has no such thing to change; give it another time")
+            raise table.fail(key, f"{name_of(planned)} has no {key!r}; change its time instead")
     if isinstance(planned, ScriptLine) and planned.to is None and "to" in given:
-        raise table.fail("to", "an internal event goes to nobody; add a send instead")
+        raise table.fail("to", "an internal event has no receiver; add a send instead")
     return _with(scenario, item, replace(planned, **{key: _read(scenario, table, key) for key in given}))
 
 
@@ -163,7 +163,7 @@ def delete(execution: Execution, table: Table, now: float) -> Scenario:
     if isinstance(planned, Initiation):
         return _without_markers(without, planned.snapshot)
     event = _event_of(execution, item.number)
-    _check_nobody_waits(without, _events_of(execution, planned, event))
+    _check_no_item_waits(without, _events_of(execution, planned, event))
     labels = {planned.label, planned.receive_label}
     without = replace(without, faults=_faults_without(execution, without.faults, planned, event))
     cuts = tuple(cut for cut in without.cuts if not labels & set(cut.frontier.values()))
@@ -207,12 +207,14 @@ def _events_of(execution: Execution, line: ScriptLine, event: Event | None) -> s
     return {name for name in names if name is not None}
 
 
-def _check_nobody_waits(scenario: Scenario, names: set[str]) -> None:
+def _check_no_item_waits(scenario: Scenario, names: set[str]) -> None:
+    """Raises InputError if an item of the scenario waits for one of these events."""
     everything: list[Planned] = [*scenario.script, *scenario.snapshots, *scenario.faults]
     for planned in everything:
         if planned.after in names:
             raise InputError(
-                f"delete: {name_of(planned)} waits for {planned.after}, which would be gone; delete that first"
+                f"delete: {name_of(planned)} waits for {planned.after}, which this would delete; delete the waiting "
+                "item first"
             )
 
 

@@ -28,7 +28,7 @@ MOST_LINK = 2_000  # characters: longer links cannot be pasted everywhere
 MOST_BYTES = 2_000_000  # of an unpacked value
 MOST_EDITS = 3_000
 MOST_NAME = 300  # letters of a file's name
-SHOWN = ("tab", "cut", "predicate", "proof", "swaps")  # what a link may say of the page beside the step
+SHOWN = ("tab", "cut", "predicate", "proof", "swaps")  # what a link may say of the page, apart from the step
 MOST_SHOWN = 1_000  # letters of each
 MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body is in an edit, which is in an entry, which is in the list
 VERSION = 2
@@ -54,7 +54,7 @@ DICTIONARY = (
 
 Entry = tuple[Edit, float]  # an edit, and the time that the user looked at
 _CODE = re.compile(r"([0-9]{1,6})\.([A-Za-z0-9_-]+)")
-_DAMAGED = "the link is damaged or not one of ours; copy all of it, from the first letter to the last"
+_DAMAGED = "the link is damaged or not from this app; copy all of it, from the first letter to the last"
 
 
 def pack(value: Any) -> str:
@@ -161,10 +161,10 @@ def _is_deep(value: Any, levels: int) -> bool:
 
 @dataclass(frozen=True)
 class Shared:
-    """What a link shares: `scenario`, the name of a bundled one, or `toml`, the text of a file called `name`.
+    """The content of a link: `scenario`, the name of a bundled one, or `toml`, the text of a file called `name`.
 
-    `edits` were made to it in this order. `step` is the step on show, and `shown` says as texts what else is: the keys
-    are those of SHOWN. Whoever shows it reads them, and leaves out what does not fit the run.
+    `edits` were made to it in this order. `step` is the step on show. `shown` holds further texts on what is on show,
+    with the keys of SHOWN. The page that shows them leaves out those that do not fit the run.
     """
 
     scenario: str | None = None
@@ -181,7 +181,7 @@ class Shared:
             return parse_toml(decode(self.toml.encode(), origin), self.name, origin)
         if self.scenario is not None:
             return library.load(self.scenario)
-        raise InputError("the link names no scenario; it says `scenario` or `run`")
+        raise InputError("the link names no scenario; give it `scenario` or `run`")
 
     def edited(self, edits: Iterable[Entry]) -> Shared:
         """The same run with these edits instead."""
@@ -204,10 +204,13 @@ def query_of(shared: Shared) -> dict[str, str]:
 
 
 def read_query(params: Mapping[str, str]) -> Shared:
-    """What the query of a link shares. Unknown keys are ignored. Raises InputError if the query is invalid."""
+    """The content of a link, from its query. Unknown keys are ignored. Raises InputError if the query is invalid."""
     scenario, run = params.get("scenario"), params.get("run")
     if (scenario is None) == (run is None):
-        raise InputError("a link says either `scenario`, the name of a bundled one, or `run`, one of its own")
+        raise InputError(
+            "a link needs either `scenario`, the name of a bundled scenario, or `run`, a scenario of its own; give "
+            "exactly one of them"
+        )
     shared = Shared(scenario=scenario) if run is None else _read_run(run)
     edits, step = _read_edits(params.get("edits")), _read_step(params.get("step", "0"))
     return replace(shared, edits=edits, step=step, shown=_read_shown(params))
@@ -244,7 +247,7 @@ def _read_step(text: str) -> int:
 
 
 def _read_shown(params: Mapping[str, str]) -> dict[str, str]:
-    """What else is on show; what is too long is left out."""
+    """The further texts on what is on show, without those that are too long."""
     return {key: params[key] for key in SHOWN if 0 < len(params.get(key, "")) <= MOST_SHOWN}
 
 
@@ -255,7 +258,7 @@ _ROUND = re.compile(r"[1-9A-HJKMNP-Z]{4}")
 
 
 def in_round(shared: Shared, name: str, number: int) -> Shared:
-    """Run `number` of a class's round: drawn at random, of the kind and size of what is shared. Raises InputError."""
+    """Run `number` of a class's round: drawn at random, of the kind and size of the shared run. Raises InputError."""
     if not _ROUND.fullmatch(name):
         raise InputError("round: the link of the round is damaged; copy all of it, from the first letter to the last")
     edit = {"do": "another", "round": name, "number": number % NUMBERS}

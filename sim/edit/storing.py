@@ -1,4 +1,4 @@
-"""Storage and recovery: what is stored, when the system is rolled back, and how; and a rollback at a moment."""
+"""Edits of storage and recovery, and a rollback at a moment."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sim.run.stored import holding_before
 from sim.services.settings import STORAGE
 from sim.services.storage_words import NAME
 
-RECOVERY = ("on", "at", "detect", "processes", "channels", "fence")  # what an edit may say of the recovery
+RECOVERY = ("on", "at", "detect", "processes", "channels", "fence")  # keys of the recovery that an edit may set
 
 
 def storage(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """The snapshots are stored, or are not any more; or the storage gets another setting. Raises InputError."""
+    """Add or remove the storage of snapshots, or change one of its settings. Raises InputError."""
     if "name" not in table.values:
         is_on = table.take("on", bool, True, "true or false")
         return replace(scenario, storage=scenario.storage or {}) if is_on else _without_storage(scenario)
@@ -32,7 +32,7 @@ def storage(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def _without_storage(scenario: Scenario) -> Scenario:
-    """Nothing is stored, so there is no recovery either; what is told the storage has no delays."""
+    """The scenario without storage, without recovery, and without delays of control messages to or from the storage."""
     kept = {
         own: delay
         for own, delay in scenario.delays.items()
@@ -42,9 +42,9 @@ def _without_storage(scenario: Scenario) -> Scenario:
 
 
 def recovery(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """The system is rolled back after each crash, or never; or one thing is said of it, as in [recovery].
+    """Add or remove the rollback after each crash, or set one key of [recovery].
 
-    A recovery needs what is stored: where nothing is said of that, storing takes no time. Raises InputError.
+    A recovery needs a storage: without settings of one, storing takes no time. Raises InputError.
     """
     plan = scenario.recovery or RecoveryPlan()
     if "name" not in table.values:
@@ -52,7 +52,7 @@ def recovery(scenario: Scenario, table: Table, now: float) -> Scenario:
         return replace(scenario, recovery=replace(plan, on=ON_CRASH) if is_on else None)
     name, value = table.choice("name", RECOVERY, ""), table.values.get("value")
     if scenario.recovery is None and name not in ("on", "at"):
-        raise table.fail("name", "this run has no recovery; say first when one begins")
+        raise table.fail("name", "this run has no recovery; set first when one begins")
     given = {key: own for key, own in recovery_table(plan).items() if key not in (name, "to")}
     if value not in (None, "", []):
         given[name] = value
@@ -62,16 +62,16 @@ def recovery(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def _with_goals(plan: RecoveryPlan, before: RecoveryPlan) -> RecoveryPlan:
-    """`plan`, of which those recoveries that have been there `before` go back to what they went back to."""
+    """`plan`, in which the recoveries of the plan `before` keep the snapshots that they go back to."""
     wanted = dict(zip(before.at, before.to, strict=False))
     goals = tuple(wanted.get(time, "") for time in plan.at)
     return replace(plan, to=goals if any(goals) else ())
 
 
 def roll_back(execution: Execution, table: Table, now: float) -> Scenario:
-    """The system is rolled back to one snapshot, at the time that the edit gives, else `now`. Raises InputError.
+    """Roll the system back to one snapshot, at the time that the edit gives, else `now`. Raises InputError.
 
-    Where the run knows no time, that is the last one of the recoveries at a time given.
+    If the run has no time, this rollback is the last of the recoveries at a given time.
     """
     scenario, to = execution.scenario, table.required("to")
     plan = scenario.recovery or RecoveryPlan()
@@ -85,7 +85,7 @@ def roll_back(execution: Execution, table: Table, now: float) -> Scenario:
         valid = listing([*known.rollbacks])
         when = f" at {at:g}" if scenario.scheduler.has_time else ""
         advice = f"go back to {valid}" if valid else "no snapshot is valid then"
-        raise table.fail("to", f"{to} is not there to go back to{when}; {advice}")
+        raise table.fail("to", f"{to} is not stored{when}; {advice}")
     goals = dict(zip(plan.at, plan.to or ("",) * len(plan.at), strict=True)) | {at: to}
     times = tuple(sorted(goals))
     return replace(scenario, recovery=replace(plan, at=times, to=tuple(goals[time] for time in times)))

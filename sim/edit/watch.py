@@ -20,13 +20,13 @@ def watched(execution: Execution, name: str, process: str, every: float, at: flo
     """The scenario with snapshots that `process` starts: the first at time `at`, others `every` after the last ended.
 
     The last one is the first that shows the property. Raises InputError if no property of the run is called `name`, if
-    delays mean nothing, or if none of MOST_SNAPSHOTS snapshots shows it.
+    the run has no time, or if none of MOST_SNAPSHOTS snapshots shows it.
     """
     known = {own.name: own for own in detectors_for(execution.engine.workload)}
     if name not in known:
         raise InputError(f"property: {name!r} is no property of this workload; {nearest(name, list(known))}")
     if not execution.scenario.scheduler.has_time:
-        raise InputError("property: in a run without time nobody can wait between two snapshots; start them one by one")
+        raise InputError("property: a run without time has no pause between two snapshots; start them one by one")
     scenario = execution.scenario
     for _ in range(MOST_SNAPSHOTS):
         deadline.check()
@@ -42,9 +42,9 @@ def watched(execution: Execution, name: str, process: str, every: float, at: flo
         if answer.finding.holds:
             return scenario
         if own.since is None and at > _last_event(found):
-            raise InputError(f"property: {known[name].fails} in this run, to its end: no snapshot will ever show it")
+            raise InputError(f"property: {known[name].fails} up to the end of this run; no snapshot will ever show it")
         at = ended + every
-    raise InputError(f"property: {MOST_SNAPSHOTS} snapshots one after the other do not show it; wait longer in between")
+    raise InputError(f"property: none of {MOST_SNAPSHOTS} snapshots in a row shows it; wait longer in between")
 
 
 def _last_event(execution: Execution) -> float:

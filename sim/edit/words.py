@@ -84,11 +84,11 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
     if do == "fault":
         return _fault_in_words(before, edit)
     if do == "no_faults":
-        return "nothing fails any more"
+        return "nothing fails"
     if do == "network":
         if edit.get("layer", before.network.layer) == RAW:
-            return "a raw network: what is lost is lost, copies arrive, no channel is FIFO"
-        return f"a FIFO layer sends what is lost again after {edit.get('resend', before.network.resend):g}"
+            return "a raw network: lost messages stay lost, copies arrive, no channel is FIFO"
+        return f"a FIFO layer resends lost messages after {edit.get('resend', before.network.resend):g}"
     if do == "capacity":
         every = edit["channel"] == EVERY_CHANNEL
         channel = "every channel" if every else caption(before.processes, edit["channel"])
@@ -109,7 +109,7 @@ def _coordinator_in_words(edit: Edit) -> str:
     own = PARAMETERS[edit["name"]]
     value = edit.get("value", own.default)
     if own.kind == "text":
-        return f"one message more than a process may hold: {WHEN_HELD.get(value, value)}"
+        return f"if a process would hold too many messages: {WHEN_HELD.get(value, value)}"
     return f"{own.help}: {'any number' if value == math.inf else brief(value)}"
 
 
@@ -165,7 +165,7 @@ def _fault_in_words(before: Scenario, edit: Edit) -> str:
 
 
 def _instead(before: Scenario, edit: Edit) -> str:
-    """When a later fault would have happened of which the new one has taken the place: `, not at 9`."""
+    """The time of the later fault whose place the new one takes: `, not at 9`; empty if there is none."""
     if "at" not in edit:
         return ""
     after = planned(before, edit, 0.0).faults
@@ -174,7 +174,7 @@ def _instead(before: Scenario, edit: Edit) -> str:
 
 
 def _algorithm_in_words(before: Scenario, edit: Edit) -> str:
-    """What runs from now on, what it lacks, and who starts its snapshots where that changes."""
+    """The new algorithm, the FIFO channels that it lacks, and the new starters of its snapshots."""
     algorithm, after = ALGORITHMS[edit["kind"]], with_algorithm(before, edit["kind"], edit.get("source"))
     is_broken = algorithm.needs_fifo and not all(channel.fifo for channel in after.channels)
     found = f"snapshots by {algorithm.title}{', though it needs FIFO channels' if is_broken else ''}"
@@ -182,7 +182,7 @@ def _algorithm_in_words(before: Scenario, edit: Edit) -> str:
     if set(starters) - {start.process for start in before.snapshots}:
         found += f", started by {listing(starters) if len(starters) < 4 else f'{len(starters)} processes'}"
     if before.recovery is not None and after.recovery is None:
-        found += "; no recovery any more, for its rules do not allow for one"
+        found += "; the recovery is removed, because the rules of this algorithm do not support one"
     return found if edit.get("source") is None else f"{found}; {edit['source']} loses its incoming channels"
 
 
@@ -219,10 +219,10 @@ def _by_hand_in_words(before: Execution, edit: Edit) -> str:
 
 
 def consequence(before: Execution, after: Execution, edit: Edit) -> str | None:
-    """What came of an edit, in words (None: nothing to say). `before` and `after` are the runs without and with it.
+    """The consequence of an edit in words (None: there is none). `before` and `after` are the runs without and with it.
 
-    Of repeated snapshots when they found the property. Of any other edit the effect of FIFO: the edited message waits
-    behind another, or others now wait behind it.
+    For repeated snapshots: when they found the property. For any other edit: the effect of FIFO, when the edited
+    message waits behind another, or others now wait behind it.
     """
     if edit["do"] == "watch":
         (own,) = (own for own in properties_of(after) if own.detector.name == edit["property"])

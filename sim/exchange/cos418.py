@@ -1,4 +1,4 @@
-"""Princeton COS 418's snapshot assignment: reads its .top and .events files, writes .snap files and traces.
+"""The files of Princeton COS 418's snapshot assignment: reads .top and .events files, writes .snap files and traces.
 
 A case becomes a scenario with the bank workload and the tick scheduler. The events between two ticks happen at
 fractions of a tick, in the order of the file.
@@ -173,7 +173,7 @@ def _known(word: str, where: str, tokens: dict[str, int]) -> None:
 
 
 def _place(script: _Script, between: list[tuple[str, list[str]]]) -> None:
-    """Adds the lines between two ticks to `script`, at equal distances strictly between these ticks."""
+    """Add the lines between two ticks to `script`, at equal distances strictly between these ticks."""
     for position, (where, words) in enumerate(between, start=1):
         at = script.ticks + position / (len(between) + 1)
         if words[0] == "send":

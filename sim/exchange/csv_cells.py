@@ -1,4 +1,4 @@
-"""Cells of CSV that a spreadsheet shows as they are: none is carried out as a formula.
+"""Cells of CSV that no spreadsheet runs as a formula.
 
 A spreadsheet takes a cell that begins with one of FIRST for a formula. Such a text is written behind an apostrophe,
 which every spreadsheet takes for "this is a text". So that any text can be read back, one that has apostrophes before
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-FIRST = "=+-@\t\r\n＝＋－＠"  # what begins a formula, or is skipped before one
+FIRST = "=+-@\t\r\n＝＋－＠"  # letters that begin a formula, or are skipped before one
 _LIKE_A_FORMULA = re.compile(rf"'*[{re.escape(FIRST)}]")
 _ESCAPED = re.compile(rf"'+[{re.escape(FIRST)}]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")

@@ -1,13 +1,14 @@
-"""Reconstructs a scripted scenario from an event table, or from a window of it, to open, draw and edit it.
+"""The reconstruction of a scripted scenario from an event table, or from a window of it, to open, draw and edit it.
 
 Running the scenario gives the same application events in the same order, and the same messages. A window may cut a
 message off: a message that is not received inside the window is held; a receive whose send is before the window becomes
-an internal event whose label says so. So does the receive of a copy. What a recovery has taken back is left out.
+an internal event whose label says so. So does the receive of a copy. Events that a recovery has taken back are left
+out.
 
 Labels. A scenario needs unique labels and at most one send or receive per event. An event keeps its label, shortened if
-necessary. If labels are equal, or an event with several partners becomes several events, its process and index in the
-table follow, as in `flush (P2.17)` or `flush (P2.17, 1 of 3)`. An event without a label is called `(P2.17)`, unless it
-has the same number in the scenario.
+necessary. Its process and index in the table follow if labels are equal: `flush (P2.17)`. If an event with several
+partners becomes several events, their number follows as well: `flush (P2.17, 1 of 3)`. An event without a label is
+called `(P2.17)`, unless it has the same number in the scenario.
 
 Times. Events happen at the times of the table. If the scheduler would then change their order, simultaneous events are
 spread out; if it still would, events happen at 1, 2, 3, ... The times of a window far from time 0 count from its start.
@@ -39,8 +40,8 @@ _SPREAD = 0.7  # simultaneous events are spread over this part of the time to th
 def reconstruct(events: Sequence[Event], processes: Sequence[str], name: str, *, reacts: bool = False) -> Scenario:
     """The scenario called `name`, with all `processes`, whose run has the application events in `events`.
 
-    `events` holds rows of one run, in order. Snapshots are left out. `reacts`: the scenario is for a workload that by
-    itself sends what was sent in one step with another event, so the script leaves that out.
+    `events` holds rows of one run, in order. Snapshots are left out. `reacts`: the workload of the scenario reacts by
+    itself, so the script leaves out each message that was sent in one step with another event.
     """
     return _Reconstruction(events, processes, reacts=reacts).scenario(name)
 
@@ -106,7 +107,7 @@ class _Reconstruction:
     # ------------------------------------------------------------------ times
 
     def _times(self) -> tuple[list[float], str]:
-        """A time for each row, and a story that says where the times come from."""
+        """A time for each row, and a story that names the source of the times."""
         times = [row.time for row in self.rows]
         story = f"Rows {self.rows[0].row} to {self.rows[-1].row} of a table of events." if self.rows else ""
         begin = min(times, default=0.0)
@@ -120,7 +121,7 @@ class _Reconstruction:
         return self._with_causes(numbers), f"{story} Time is the number of the row."
 
     def _with_causes(self, times: Sequence[float]) -> list[float]:
-        """The times, where what is sent in one step with another event has the time of that."""
+        """The times, but a message that is sent in one step with another event has the time of that event."""
         return [times[self.cause_of.get(number, number)] for number in range(len(times))]
 
     def _keeps_order(self, times: Sequence[float]) -> bool:
@@ -143,7 +144,7 @@ class _Reconstruction:
 
 
 def _answers(rows: Sequence[Event]) -> Iterator[tuple[int, int]]:
-    """The sends that are part of the step of another event, each with the number of the row of that."""
+    """The sends that are part of the step of another event, each with the number of that event's row."""
     first: dict[int, int] = {}  # by step
     for number, row in enumerate(rows):
         if row.kind == SEND and row.step in first:

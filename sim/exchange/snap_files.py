@@ -1,7 +1,7 @@
 """The .snap files that a user expects of a COS 418 case, compared line by line with those of its run.
 
-What counts is what the assignment's own tests compare: the id, the tokens of each process, and the messages in order
-per destination. So the processes may be in any order, and messages to different processes too.
+The comparison is that of the assignment's own tests: the id, the tokens of each process, and the messages in order per
+destination. So the processes may be in any order, and messages to different processes too.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ MOST_ALIGNED = 4_000_000  # pairs of lines: aligning takes this time, and more w
 
 
 class SnapLine(NamedTuple):
-    """A line of an expected file (None: the run has one more), and what the run has there (None: nothing).
+    """A line of an expected file (None: the run has one more), and the line of the run there (None: it has none).
 
-    `number` counts the lines of the expected file from 1; None where it has none.
+    `number` counts the lines of the expected file from 1 (None: it has no such line).
     """
 
     number: int | None
@@ -81,13 +81,13 @@ def _lines(text: str) -> Iterator[Numbered]:
 
 
 def _place(line: Numbered) -> tuple[int, str]:
-    """Where a line belongs: the id, the processes by name, the messages by destination."""
+    """The sorting key of a line: first the id, then the processes by name, then the messages by destination."""
     words = line[1].split()
     return _ID if len(words) == 1 else (1, words[0]) if len(words) == 2 else (2, words[1])
 
 
 def _aligned(wanted: list[Numbered], found: list[str]) -> Iterator[SnapLine]:
-    """The lines side by side: a line that is missing or too many moves no other out of place."""
+    """The lines side by side: a missing or additional line moves no other out of place."""
     blocks = [(0, len(wanted), 0, len(found))]
     if len(wanted) * len(found) <= MOST_ALIGNED:
         matcher = SequenceMatcher(None, [line for _, line in wanted], found, autojunk=False)

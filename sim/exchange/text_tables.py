@@ -19,7 +19,7 @@ _LATEX = {
 
 
 class TextTable(NamedTuple):
-    """A table: what it is, the names of its columns, and rows of as many texts."""
+    """A table: its caption, the names of its columns, and rows of as many texts."""
 
     caption: str
     header: Sequence[str]

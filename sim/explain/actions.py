@@ -1,4 +1,4 @@
-"""The actions of Dijkstra's argument in words, faults among them; and why one has to stay before another."""
+"""The actions of Dijkstra's argument in words, faults among them, and the reason why one must stay before another."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NAMES = {
 }  # fmt: skip
 
 
-class Told(NamedTuple):
-    """An action in words: its `label` in the row, with a sign if it is a fault; its name; a sentence on what it does.
+class ActionWords(NamedTuple):
+    """An action in words: its `label` in the row, with a sign if it is a fault; its name; and its sentence.
 
     The name stands in sentences: `H`, `the loss of 20`.
     """
@@ -32,26 +32,26 @@ class Told(NamedTuple):
     sentence: str
 
 
-def told(execution: Execution, action: ColouredAction) -> Told:
+def action_in_words(execution: Execution, action: ColouredAction) -> ActionWords:
     """An action in words."""
     if action.kind == ACTS:
         events = execution.history.of[action.process][action.first - 1 : action.last]
         sentences = map(narrator_of(execution).application_event, events)
-        return Told(events[0].label or "", events[0].label or "", " ".join(sentences))
+        return ActionWords(events[0].label or "", events[0].label or "", " ".join(sentences))
     line, number = action.place
-    return told_fault(execution, execution.order.lines[line][number - 1], action.process)
+    return fault_in_words(execution, execution.order.lines[line][number - 1], action.process)
 
 
-def told_fault(execution: Execution, fault: Position, process: str) -> Told:
-    """A fault in words, on the line of a process ("": on its way)."""
+def fault_in_words(execution: Execution, fault: Position, process: str) -> ActionWords:
+    """A fault in words, on the line of a process ("": a message is on its way)."""
     row, words = execution.events[fault.row], words_of(execution)
     sentences_of = sentences_of_recovery if fault.kind == FENCED else sentences_of_faults
     sentence = " ".join(sentences_of(execution, [row]))
     if fault.message is None:
-        return Told(f"{process}{SIGNS[fault.kind]}", _NAMES[fault.kind].format(process=process), sentence)
+        return ActionWords(f"{process}{SIGNS[fault.kind]}", _NAMES[fault.kind].format(process=process), sentence)
     what = _message(execution, words, fault.message, is_copied=fault.kind == COPIED)
     at = f" at {process}" if process else ""
-    return Told(_label(execution, words, fault), f"{_NAMES[fault.kind].format(message=what)}{at}", sentence)
+    return ActionWords(_label(execution, words, fault), f"{_NAMES[fault.kind].format(message=what)}{at}", sentence)
 
 
 def _label(execution: Execution, words: Words, fault: Position) -> str:
@@ -68,9 +68,9 @@ def _message(execution: Execution, words: Words, message: int, *, is_copied: boo
 
 
 def why_first(execution: Execution, one: ColouredAction, other: ColouredAction) -> str:
-    """Why an action is directly before another one in every order, as a clause: `H sends 20, and D accepts it`."""
+    """The reason why an action comes before another one in every order, as a clause: `H sends 20, and D accepts it`."""
     words, message = words_of(execution), other.causes[one.place]
-    first, second = told(execution, one).name, told(execution, other).name
+    first, second = action_in_words(execution, one).name, action_in_words(execution, other).name
     name = _message(execution, words, message)
     what = name if name not in (first, second) else "its message"
     if one.kind == JOIN:
@@ -89,16 +89,16 @@ def why_first(execution: Execution, one: ColouredAction, other: ColouredAction) 
 
 
 def why_sharp(execution: Execution, found: Forbidden) -> str:
-    """Why no order of the actions leads through the recorded state."""
-    first, second = told(execution, found.red).name, told(execution, found.white).name
+    """The reason why no order of the actions leads through the recorded state."""
+    first, second = (action_in_words(execution, own).name for own in (found.red, found.white))
     if found.red.kind == found.white.kind == ACTS:
         sender, acceptor = found.red.process, found.white.process
         return (
             f"The message {_message(execution, words_of(execution), found.message)} is red: {sender} had turned red "
             f"when it sent it ({first}). {acceptor} was still white when it accepted it ({second}). So in every order "
-            f"of these actions {sender} turns red before {acceptor} does, and {first} comes before {second}."
+            f"{sender} turns red before {acceptor} does, and {first} comes before {second}."
         )
     return (
         f"{first} is red, and {second} is white. But {why_first(execution, found.red, found.white)}. So in every order "
-        f"of these actions {first} comes before {second}."
+        f"{first} comes before {second}."
     )

@@ -1,4 +1,4 @@
-"""The actions that a person may choose next, at each step of a run."""
+"""The actions that a user may choose next, at each step of a run."""
 
 from __future__ import annotations
 

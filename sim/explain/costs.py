@@ -1,4 +1,4 @@
-"""The figures that say what the snapshots of a run cost: the name of each, one sentence on it, and how it is read."""
+"""The figures for the costs of a run's snapshots: the name of each, a sentence on it, and its form in a table."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sim.run.costs import Costs, InFlight, Lateness, all_costs, lateness, mean_r
 from sim.run.execution import Execution
 
 TIME, COUNT, BYTES = "time units", "", "bytes"
-NONE = "–"  # what is read where there is no value
+NONE = "–"  # the text of a figure without a value
 
 
 class Measured(NamedTuple):
-    """What was measured of a run: the costs of its snapshots, how late messages were, how long recoveries took.
+    """The measurements of a run: the costs of its snapshots, the lateness of messages, the mean time to recover.
 
-    `late` is None where there is no run to compare with, `recovery` where nothing recovers.
+    `late` is None if there is no run to compare with, `recovery` if nothing recovers.
     """
 
     costs: Costs
@@ -28,8 +28,8 @@ class Measured(NamedTuple):
 class Figure(NamedTuple):
     """A figure: its `name` in data, its `title`, a `sentence` on it, and its `unit`: TIME, COUNT or BYTES.
 
-    `of` gives its value (None: there is none), and `more` what is read beside it ("": nothing). `is_flinks`: the title
-    is that of a column in which Apache Flink shows a checkpoint.
+    `of` returns its value (None: there is none), and `more` a note beside it ("": nothing). `is_flinks`: the title is
+    that of a column in which Apache Flink shows a checkpoint.
     """
 
     name: str
@@ -42,19 +42,19 @@ class Figure(NamedTuple):
 
 
 def measured(execution: Execution, without: Execution | None) -> Measured:
-    """What the snapshots of a run cost, all together. `without` is the same run without them, if there is one."""
+    """The costs of all snapshots of a run together. `without` is the same run without them, if there is one."""
     late = None if without is None else lateness(execution, without)
     return Measured(all_costs(execution), late, mean_recovery_time(execution))
 
 
 def read(figure: Figure, own: Measured) -> str:
-    """The value of a figure as it is read: `4.5`, `1,050`."""
+    """The value of a figure as a text: `4.5`, `1,050`."""
     value = figure.of(own)
     return NONE if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
 def read_with_unit(figure: Figure, own: Measured) -> str:
-    """The same with its unit, and what is read beside it: `5 time units (p1 and p2)`."""
+    """The same with its unit and its note: `5 time units (p1 and p2)`."""
     value = figure.of(own)
     if value is None:
         return NONE
@@ -64,7 +64,7 @@ def read_with_unit(figure: Figure, own: Measured) -> str:
 
 
 def _where(lengths: Mapping[str, float], processes: tuple[str, ...]) -> str:
-    """`C12 3, C32 1.5`; of many the number and the longest."""
+    """`C12 3, C32 1.5`; of many only their number and the longest time."""
     if len(lengths) > 6:
         longest = max(lengths, key=lengths.__getitem__)
         return f"{len(lengths)} in all, at most {lengths[longest]:g}"
@@ -87,7 +87,7 @@ def _messages(own: InFlight) -> str:
 
 
 def _slowest(own: Measured) -> str:
-    """Who hears of the snapshot last."""
+    """The processes that hear of the snapshot last."""
     last = own.costs.start_delay
     names = [name for name, part in own.costs.parts.items() if part.start_delay == last]
     return listing(names) if last and names else ""
@@ -102,8 +102,8 @@ def _longest_alignment(own: Measured) -> str:
 FIGURES = (
     Figure(
         "duration", "End-to-end duration",
-        "From the beginning of the snapshot until every process has done its part; where snapshots are stored, until "
-        "the manifest is written.",
+        "From the beginning of the snapshot until every process has done its part. If snapshots are stored: until the "
+        "manifest is written.",
         TIME, lambda own: own.costs.duration, is_flinks=True,
     ),
     Figure(
@@ -113,27 +113,27 @@ FIGURES = (
     ),
     Figure(
         "alignment", "Alignment duration",
-        "From the moment when a process hears of the snapshot until its part is done; that of the slowest process.",
+        "From the moment when a process hears of the snapshot until its part is done. The slowest process counts.",
         TIME, lambda own: own.costs.alignment, _longest_alignment, is_flinks=True,
     ),
     Figure(
         "blocked_time", "Blocked time",
-        "How long channels brought nothing, and processes stood still, for the snapshot. It is added up.",
+        "The time for which the snapshot blocked channels and paused processes, added up.",
         TIME, lambda own: own.costs.blocked_time, _blocked,
     ),
     Figure(
         "processed_bytes", "Processed in-flight data",
-        "What processes received between the moment when they heard of the snapshot and the end of their part.",
+        "The messages that processes received after they heard of the snapshot and before their part was done.",
         BYTES, lambda own: own.costs.processed.bytes, lambda own: _messages(own.costs.processed), is_flinks=True,
     ),
     Figure(
         "persisted_bytes", "Persisted in-flight data",
-        "The messages that are in the recorded states of channels.",
+        "The messages in the recorded states of channels.",
         BYTES, lambda own: own.costs.persisted.bytes, lambda own: _messages(own.costs.persisted), is_flinks=True,
     ),
     Figure(
         "stored_bytes", "Checkpointed data size",
-        "What has to be stored: the recorded states and messages; where there is a storage, what its manifest names.",
+        "The size of the recorded states and messages. With a storage: the size of everything that its manifest names.",
         BYTES, lambda own: own.costs.stored, is_flinks=True,
     ),
     Figure(
@@ -142,12 +142,12 @@ FIGURES = (
     ),
     Figure(
         "control_messages", "Control messages",
-        "What a coordinator, a storage and the processes told each other about the snapshot.",
+        "The messages about the snapshot between processes, the coordinator and the storage.",
         COUNT, lambda own: own.costs.controls,
     ),
     Figure(
         "delayed", "Messages delayed",
-        "How much later application messages came than in the same run without a snapshot, on average.",
+        "The average time by which application messages came later than in the same run without a snapshot.",
         TIME, lambda own: own.late and own.late.mean,
         lambda own: f"at most {own.late.most:g}" if own.late and own.late.most else "",
     ),

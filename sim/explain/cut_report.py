@@ -1,4 +1,4 @@
-"""What `python -m sim cuts` tells of a run: its cuts, and whether predicates possibly or definitely hold."""
+"""The report of `python -m sim cuts`: the cuts of a run, and whether predicates possibly or definitely hold."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def cuts_report(
 ) -> dict[str, Any]:
     """The numbers of cuts, of consistent ones and of linearizations (None: too many), and answers about predicates.
 
-    Of too many consistent cuts, `consistent_more_than` says how many are known. An answer has `holds`, the `predicate`,
-    and why: what possibly holds has a `witness`, a cut (the number of application events inside, by process), with the
-    `environment` that is inside it: the losses and copies on their way. What definitely holds has a `barrier`, the cuts
-    that no order avoids, unless they are more than MOST_LISTED; what does not, the `path` of cuts that avoids it. Where
-    there are too many cuts to look at, `holds` is None, and `problem` says so. Raises InputError for a wrong predicate.
+    If there are too many consistent cuts, `consistent_more_than` is the number of known ones. An answer has `holds`,
+    the `predicate`, and its reason. A predicate that possibly holds has a `witness`: a cut, as the number of
+    application events inside by process. The `environment` of the witness holds the losses and copies on their way
+    inside it. One that definitely holds has a `barrier`, the cuts that no order avoids, if they are at most
+    MOST_LISTED. One that
+    does not has the `path` of cuts that avoids it. If there are too many cuts to look at, `holds` is None, and
+    `problem` says so. Raises InputError for a wrong predicate.
     """
     order = execution.order
     found: dict[str, Any] = {"frontiers": frontiers(order), "consistent": None, "linearizations": None}
@@ -64,14 +66,14 @@ def _answer(execution: Execution, question: str, text: str) -> dict[str, Any]:
     def by_process(cut: Cut) -> dict[str, int]:
         return dict(zip(order.processes, order.inside(cut), strict=True))
 
-    told: dict[str, Any] = {"holds": answer.holds, "predicate": text, "witness": answer.cut and by_process(answer.cut)}
+    found: dict[str, Any] = {"holds": answer.holds, "predicate": text, "witness": answer.cut and by_process(answer.cut)}
     if answer.cut and len(order.lines) > len(order.processes):
-        told["environment"] = _environment(execution, answer.cut)
+        found["environment"] = _environment(execution, answer.cut)
     if 0 < len(answer.barrier) <= MOST_LISTED:
-        told["barrier"] = [*map(by_process, answer.barrier)]
+        found["barrier"] = [*map(by_process, answer.barrier)]
     if answer.avoiding:
-        told["path"] = [*map(by_process, answer.avoiding)]
-    return told
+        found["path"] = [*map(by_process, answer.avoiding)]
+    return found
 
 
 def _environment(execution: Execution, cut: Cut) -> list[dict[str, Any]]:

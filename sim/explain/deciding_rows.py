@@ -1,4 +1,4 @@
-"""The rows that decide why a snapshot recorded what it recorded."""
+"""The rows of the event table that decide the reasons of a snapshot."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from sim.run.snapshots import GIVEN_UP, snapshots_of
 class DecidingRows(NamedTuple):
     """The rows that decide all cases of one snapshot.
 
-    `recorded` holds the `record` row of each process, `closed` the `channel_closed` row of each channel, and `kept` the
-    `recorded` row of each recorded message, by id. `cause` holds, by process or channel, the receive that made the
-    process record or closed the channel (missing: no receive did). `is_aborted`: the snapshot was aborted. `unsent`
-    holds, by message id, the step of the recovery that takes back the sending of a message before the sender records.
+    `recorded` holds the `record` row of each process, and `closed` the `channel_closed` row of each channel. `kept`
+    holds the `recorded` row of each recorded message, by id. `cause` holds, by process or channel, the receive that
+    made the process record or closed the channel (missing: no receive did). `is_aborted`: the snapshot was aborted.
+    `unsent` holds, by message id, the step of the recovery that undoes the sending of a message before the sender
+    records.
 
     Rows are those of the event table as it is exported, in which indices go on after a recovery.
     """
@@ -70,7 +71,7 @@ def deciding_rows(execution: Execution) -> dict[str, DecidingRows]:
 
 
 def _unsent(execution: Execution, deciding: DecidingRows) -> Iterator[tuple[int, int]]:
-    """The messages of which a recovery takes the sending back before their sender records, each with its step."""
+    """The messages whose sending a recovery undoes before their sender records, each with the step of the recovery."""
     back = taken_back(execution)
     for flight in execution.flights if back else ():
         rollback, record = back.get(flight.send.row), deciding.recorded.get(flight.send.process)
@@ -79,9 +80,9 @@ def _unsent(execution: Execution, deciding: DecidingRows) -> Iterator[tuple[int,
 
 
 def known_to(execution: Execution, deciding: DecidingRows, flight: Flight) -> Flight:
-    """A message as the life knows it in which its receiver records for a snapshot, with rows as they are exported.
+    """A message as the epoch knows it in which its receiver records for a snapshot, with rows as they are exported.
 
-    One whose receipt a recovery has taken back before that, and which it has not put back, is lost by the `restore`.
+    If a recovery has undone its receipt before that and has not put it back, it is lost by the row `restore`.
     """
     if not rollbacks_of(execution):
         return flight

@@ -1,4 +1,4 @@
-"""What is different between two runs of one scenario under two algorithms."""
+"""The differences between two runs of one scenario under two algorithms, in words."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from sim.run.snapshots import Snapshot, snapshots_of
 
 
 class Differences(NamedTuple):
-    """How a run differs from another one: the `messages`, by their ids, that are sent or received at other times there,
-    or not at all, and everything in `sentences`.
+    """The differences of a run from another one.
+
+    `messages` holds the ids of those that are sent or received at other times there, or not at all. `sentences` says
+    everything in words.
     """
 
     messages: tuple[int, ...]
@@ -24,7 +26,7 @@ class Differences(NamedTuple):
 
 
 def differences(execution: Execution, other: Execution, called: str) -> Differences:
-    """How a run differs from the `other` one, whose algorithm is `called` so."""
+    """The differences of a run from the `other` one, whose algorithm has the title `called`."""
     here, there = _messages(execution), _messages(other)
     moved = [flight for name, flight in here.items() if name not in there or _times(flight) != _times(there[name])]
     later = {
@@ -32,12 +34,12 @@ def differences(execution: Execution, other: Execution, called: str) -> Differen
         for name, flight in here.items()
         if name in there and (late := _lateness(flight, there[name])) is not None and abs(late) > 1e-9
     }
-    told = [
+    sentences = [
         *_of_states(execution, other),
         *_of_messages({own.id: own for own in here.values()}, later, called),
         *_of_missing(here, there, called),
     ]
-    return Differences(tuple(flight.id for flight in moved), tuple(told))
+    return Differences(tuple(flight.id for flight in moved), tuple(sentences))
 
 
 @once
@@ -58,14 +60,14 @@ def _times(flight: Flight) -> tuple[float, float | None]:
 
 
 def _lateness(flight: Flight, other: Flight) -> float | None:
-    """How much later it is received than the other one (None: one of them is not)."""
+    """The time units by which it is received later than the other one (None: one of them is not received)."""
     if flight.receive is None or other.receive is None:
         return None
     return flight.receive.time - other.receive.time
 
 
 def _of_states(execution: Execution, other: Execution) -> Iterator[str]:
-    """What the snapshots of the two runs have recorded differently."""
+    """A sentence for each snapshot that has recorded something else in the other run."""
     theirs = {snapshot.id: snapshot for snapshot in snapshots_of(other)}
     own = snapshots_of(execution)
     for snapshot in own:
@@ -99,7 +101,7 @@ def _list(bodies: Sequence[Any]) -> str:
 
 
 def _of_messages(flights: Mapping[int, Flight], later: Mapping[int, float], called: str) -> Iterator[str]:
-    """Which messages come later, and which earlier."""
+    """A sentence on the messages that come later, and one on those that come earlier."""
     for word, sign in (("later", 1), ("earlier", -1)):
         own = {number: abs(late) for number, late in later.items() if late * sign > 0}
         if own:
@@ -113,7 +115,7 @@ def _of_messages(flights: Mapping[int, Flight], later: Mapping[int, float], call
 def _of_missing(
     here: Mapping[tuple[str, int], Flight], there: Mapping[tuple[str, int], Flight], called: str
 ) -> Iterator[str]:
-    """How many messages are in one of the runs only."""
+    """A sentence on the number of messages that only one of the runs has."""
     for one, other, word in ((here, there, "more"), (there, here, "fewer")):
         count = sum(name not in other for name in one)
         if count:

@@ -15,13 +15,13 @@ from sim.explain.words import counted, listing, words_of
 from sim.run.execution import Execution
 from sim.run.recovery_lines import recoveries_of
 
-LAST, LINE = "Last copies", "Recovery line"
+LAST, LINE = "Last checkpoints", "Recovery line"
 FAILURE = "After the failure"
-MOST_STAGES = 30  # cuts of one domino effect that are told one by one
+MOST_STAGES = 30  # rollbacks of one domino effect that have a cut each
 
 
 class Stage(NamedTuple):
-    """A cut on the way from a failure to the recovery line: its name, what it is, and its events by process."""
+    """A cut on the way from a failure to the recovery line: its name, a text on it, and its events by process."""
 
     name: str
     text: str
@@ -45,39 +45,41 @@ def stages(execution: Execution) -> Iterator[Stage]:
 
 
 def _first_in_words(recovery: Recovery) -> str:
-    """`P1 fails and goes back to its last copy. P2 and P3 have their present states.`"""
+    """`P1 fails and goes back to its last checkpoint. P2 and P3 still have their present states.`"""
     if recovery.is_total:
-        return "All processes fail. Each goes back to its last copy."
-    back = _all(recovery.failed, "fails and goes back to its last copy", "fail and go back to their last copies")
+        return "All processes fail. Each goes back to its last checkpoint."
+    one, several = "fails and goes back to its last checkpoint", "fail and go back to their last checkpoints"
+    back = _all(recovery.failed, one, several)
     return f"{back[0]}. {_all(_others(recovery), 'still has its present state', 'still have their present states')[0]}."
 
 
 def rollback_in_words(execution: Execution, recovery: Recovery, rollback: Rollback) -> str:
-    """`P1 goes back from its copy after H (step 10) to its copy after D (step 6): it has received m4, ...`."""
+    """`P1 goes back from its checkpoint after H (step 10) to its checkpoint after D (step 6). It had received ...`."""
     flight = execution.flights[rollback.message]
     start = _state(execution, recovery, rollback.process, rollback.start)
-    end = _copy(execution, rollback.process, rollback.end)
+    end = _checkpoint(execution, rollback.process, rollback.end)
+    source, message = flight.channel.source_name, words_of(execution).message(flight)
     return (
-        f"{rollback.process} goes back from {start} to {end}: it has received {words_of(execution).message(flight)}, "
-        f"which {flight.channel.source_name} sent {moment(flight.send)}, after its own copy."
+        f"{rollback.process} goes back from {start} to {end}. It had received {message}, "
+        f"which {source} sent {moment(flight.send)}, after {source}'s checkpoint."
     )
 
 
 def line_in_words(execution: Execution, recovery: Recovery) -> str:
-    """Who fails, what each process goes back to or keeps at the recovery line, and how many rollbacks lead there."""
+    """The recovery line in words: the failed processes, the state of each process, and the number of rollbacks."""
     crossing = execution.history.in_channels(recovery.line)
     messages = [words_of(execution).message(execution.flights[own]) for held in crossing.values() for own in held]
-    lost = f" Lost, or to be sent again: {listing(messages)}." if messages else ""
+    lost = f" Lost, unless they are sent again: {listing(messages)}." if messages else ""
     count, who = len(recovery.rollbacks), _failure(recovery)
     if count:
         leads = f"{counted(count, 'rollback')} {'leads' if count == 1 else 'lead'} to it"
     elif recovery.is_total:
-        leads = "the last copies fit together, without any rollback"
+        leads = "the last checkpoints are consistent, without any rollback"
     else:
-        own = "its last copy fits" if len(recovery.failed) == 1 else "their last copies fit"
-        leads = f"{own} {_present(recovery)}"
-    useless = "; no copy was of any use" if count and not any(recovery.line.values()) else ""
-    return f"{who}, {leads}: {_where(execution, recovery)}{useless}.{lost}"
+        own = "its last checkpoint is" if len(recovery.failed) == 1 else "their last checkpoints are"
+        leads = f"{own} consistent with {_present(recovery)}"
+    useless = " No checkpoint was of any use." if count and not any(recovery.line.values()) else ""
+    return f"{who}, {leads}: {_where(execution, recovery)}.{useless}{lost}"
 
 
 def _present(recovery: Recovery) -> str:
@@ -98,17 +100,17 @@ def _failure(recovery: Recovery) -> str:
 
 
 def _where(execution: Execution, recovery: Recovery) -> str:
-    """`P1 goes back to its copy after H (step 10), and P2 keeps its present state`."""
+    """`P1 goes back to its checkpoint after H (step 10), and P2 keeps its present state`."""
     back = [name for name in recovery.line if name not in recovery.kept]
-    copies = [name for name in back if recovery.line[name]]
-    told = [f"{name} goes back to {_copy(execution, name, recovery.line[name])}" for name in copies]
+    later = [name for name in back if recovery.line[name]]
+    clauses = [f"{name} goes back to {_checkpoint(execution, name, recovery.line[name])}" for name in later]
     first = [name for name in back if not recovery.line[name]]
-    told += _all(first, "goes back to its initial state", "go back to their initial states")
-    return listing([*told, *_all(recovery.kept, "keeps its present state", "keep their present states")])
+    clauses += _all(first, "goes back to its initial state", "go back to their initial states")
+    return listing([*clauses, *_all(recovery.kept, "keeps its present state", "keep their present states")])
 
 
 def _all(names: Sequence[str], one: str, several: str) -> list[str]:
-    """What these processes do, in one part of a sentence; none if there are none."""
+    """One clause on these processes, with `one` or `several` as its verb; no clause if there are none."""
     return [f"{listing(names)} {one if len(names) == 1 else several}"] if names else []
 
 
@@ -131,7 +133,7 @@ def recoveries_report(execution: Execution) -> dict[str, Any]:
     }
 
 
-FAILED_HELP = "uncoordinated copies: the recovery line if these processes fail (default: all, a total failure)"
+FAILED_HELP = "uncoordinated checkpoints: the recovery line if these processes fail, such as P1,P2 (default: all)"
 
 
 def with_failed(scenario: Scenario, names: str | None) -> Scenario:
@@ -142,7 +144,7 @@ def with_failed(scenario: Scenario, names: str | None) -> Scenario:
     if names is None:
         return scenario
     if scenario.rules.coordinated:
-        why = f"{scenario.rules.title} coordinates what is recorded, so all processes go back to one snapshot"
+        why = f"{scenario.rules.title} coordinates its recordings, so all processes go back to one snapshot"
         raise InputError(scenario.at(f"failed: {why}; choose the algorithm uncoordinated"))
     failed = tuple(name.strip() for name in names.split(","))
     changed = replace(scenario, algorithm_parameters={**scenario.algorithm_parameters, "failed": failed})
@@ -151,13 +153,13 @@ def with_failed(scenario: Scenario, names: str | None) -> Scenario:
 
 
 def _state(execution: Execution, recovery: Recovery, process: str, count: int) -> str:
-    """`its present state`, or a copy."""
+    """`its present state`, or a checkpoint."""
     is_present = process not in recovery.failed and count == recovery.first[process]
-    return "its present state" if is_present else _copy(execution, process, count)
+    return "its present state" if is_present else _checkpoint(execution, process, count)
 
 
-def _copy(execution: Execution, process: str, count: int) -> str:
-    """`its copy after H (step 10)`, `its initial state`."""
+def _checkpoint(execution: Execution, process: str, count: int) -> str:
+    """`its checkpoint after H (step 10)`, `its initial state`."""
     if not count:
         return "its initial state"
-    return f"its copy after {moment(execution.history.of[process][count - 1]).removeprefix('at ')}"
+    return f"its checkpoint after {moment(execution.history.of[process][count - 1]).removeprefix('at ')}"

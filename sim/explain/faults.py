@@ -63,7 +63,7 @@ def choice_in_words(execution: Execution, fault: Fault) -> str:
 
 
 def sentences_of_faults(execution: Execution, rows: Sequence[Event]) -> list[str]:
-    """What the world does in one step, from its rows of these KINDS."""
+    """The faults of one step, a sentence for each kind and process, from its rows of these KINDS."""
     own = words_of(execution)
     channel_of = {channel.name: channel for channel in execution.engine.channels}
     found = []
@@ -72,30 +72,31 @@ def sentences_of_faults(execution: Execution, rows: Sequence[Event]) -> list[str
         channels = _channels(execution, [channel_of[row.channel] for row in of_kind if row.channel in channel_of])
         first = of_kind[0]
         if kind == CRASH:
-            found.append(f"{first.process} crashes: it loses its state, and all that it has recorded and not finished.")
+            found.append(f"{first.process} crashes. It loses its state and every recording that it has not finished.")
         elif kind in (RESTART, JOIN):
             state = own.workload.state_words(execution.body_of(first))
-            begins = "starts again, from its" if kind == RESTART else "joins, in its"
+            begins = "starts again from its" if kind == RESTART else "joins in its"
             found.append(f"{first.process} {begins} initial state{f' {state}' if state else ''}.")
         elif kind == FROZEN:
-            found.append(f"{first.process} is frozen: it stands still with all that it holds, and so do its timers.")
+            found.append(f"{first.process} freezes. It keeps all that it holds, but it and its timers stand still.")
         elif kind == THAWED:
-            found.append(f"{first.process} is thawed{_after(execution, first)}: it goes on with all that it holds.")
+            found.append(f"{first.process} thaws{_after(execution, first)} and goes on with all that it holds.")
         elif kind == LEAVE:
-            found.append(f"{first.process} leaves: its state and its channels go with it.")
+            found.append(f"{first.process} leaves the system, and its state and channels go with it.")
         elif kind == DOWN:
-            found.append(f"{channels} severed: nothing arrives there until {_they(of_kind)} mended.")
+            found.append(f"{channels} severed. Nothing arrives there until {_they(of_kind)} mended.")
         elif kind == UP:
-            found.append(f"{channels} mended: what was due meanwhile arrives now.")
+            found.append(f"{channels} mended. Every message that was due in the meantime arrives now.")
         elif kind == SLOW:
             found.append(f"{first.process} {_slow(execution.body_of(first))}.")
         elif kind in (COPIED, RESENT, DROPPED) or first.process == (first.channel or "").partition("->")[0]:
             found += (_of_message(execution, row) for row in of_kind)
         else:
             flight = execution.flights[first.message_id or 0]
-            what = own.message(flight)
-            where = "down" if is_present(execution, first.process, first.row) else "not there"
-            found.append(f"{first.process} is {where}: {what} from {own.node(flight.channel.source_name)} is lost.")
+            what = own.begun(own.message(flight))
+            where = "is down" if is_present(execution, first.process, first.row) else "is not in the system"
+            source = own.node(flight.channel.source_name)
+            found.append(f"{what} from {source} is lost, because {first.process} {where}.")
     return found
 
 
@@ -110,19 +111,19 @@ def _slow(factor: float) -> str:
 
 
 def _of_message(execution: Execution, row: Event) -> str:
-    """What the network, or the layer on it, does with one message."""
+    """The sentence on what the network, or the FIFO layer over it, does with one message."""
     own, flight = words_of(execution), execution.flights[row.message_id or 0]
     if row.kind == COPIED:
         flight = flight._replace(copied=None)  # of which it is the copy
     what, where = own.begun(own.message(flight)), own.where(flight)
     again = f"{tries(execution)[flight.id].sent:g}"
     if row.kind == LOST:
-        return f"{what} {where} is lost: nobody receives it."
+        return f"{what} {where} is lost. {own.begun(own.node(flight.channel.target_name))} never receives it."
     if row.kind == COPIED:
-        return f"{what} {where} is copied: it arrives twice."
+        return f"{what} {where} is copied, so it arrives twice."
     if row.kind == DROPPED:
-        return f"{what} {where} is copied, but the FIFO layer drops the second one."
-    return f"{what} {where} is lost, and the FIFO layer sends it again{f' at {again}' if _has_time(execution) else ''}."
+        return f"{what} {where} is copied, but the FIFO layer drops the copy."
+    return f"{what} {where} is lost. The FIFO layer sends it again{f' at {again}' if _has_time(execution) else ''}."
 
 
 def _has_time(execution: Execution) -> bool:

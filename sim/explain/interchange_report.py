@@ -1,4 +1,4 @@
-"""What `python -m sim interchange` tells of a run: Dijkstra's argument, carried out on one of its snapshots."""
+"""The report of `python -m sim interchange`: Dijkstra's argument, carried out on one snapshot of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from sim.core.errors import InputError
 from sim.core.notation import message_sent
-from sim.explain.actions import told, why_first
+from sim.explain.actions import action_in_words, why_first
 from sim.explain.words import counted
 from sim.run.execution import Execution
 from sim.run.rearranged import ColouredRun, coloured_run
@@ -22,10 +22,10 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
     """The inversions of a snapshot, the interchanges carried out, and whether the run then meets its state.
 
     That state is the one at the snapshot's cut, after the white actions. `row` has the actions after the interchanges,
-    each with its name, its colour, its step and a sentence. `ends` is the step with which that run ends, if a recovery
-    takes back later what is inside (else it is not there). `forbidden_by` is the first message that keeps a red action
-    before a white one, with the steps of the two; `why` says it in words (None: there is none). Raises InputError where
-    there is no such snapshot, or it has no cut.
+    each with its name, its colour, its step and a sentence (`told`). `ends` is the last step of that run, if a later
+    recovery undoes events inside the cut (else the key is missing). `forbidden_by` is the first message that keeps a
+    red action before a white one, with the steps of the two; `why` says it in words (None: there is none). Raises
+    InputError if there is no such snapshot, or it has no cut.
     """
     own = coloured_run(execution, snapshot)
     execution = own.execution
@@ -53,13 +53,13 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
 
 
 def _action(execution: Execution, action: ColouredAction) -> dict[str, Any]:
-    label, _, sentence = told(execution, action)
+    label, _, sentence = action_in_words(execution, action)
     colour = "red" if action.is_red else "white"
     return {"name": label, "colour": colour, "step": action.step, "told": sentence, "is_fault": action.kind != ACTS}
 
 
 def _is_met(own: ColouredRun) -> bool:
-    """Whether the state is the recorded one; of a snapshot that is not complete, as far as it is recorded."""
+    """Whether the state is the recorded one; for a snapshot that is not complete, as far as it is recorded."""
     if own.snapshot.status == COMPLETE:
         return own.met == own.recorded
     return all(own.is_equal(name) is not False for name in (*own.recorded.processes, *own.channels))
@@ -70,7 +70,7 @@ def interchange_in_words(report: Mapping[str, Any]) -> Iterator[str]:
     done = counted(report["swaps"], "interchange")
     yield f"{report['snapshot']}: {counted(report['inversions'], 'inversion')}, {done} carried out"
     if "ends" in report:
-        yield f"up to step {report['ends']}, with which it is complete; later a recovery takes back what is inside"
+        yield f"up to step {report['ends']}, at which it is complete; a later recovery undoes events of its cut"
     if len(report["row"]) <= MOST_TOLD:
         yield f"then (red actions in brackets): {_row_in_words(report['row'])}"
     against = report["forbidden_by"]
@@ -82,7 +82,7 @@ def interchange_in_words(report: Mapping[str, Any]) -> Iterator[str]:
     elif report["passes_through_snapshot"]:
         yield "between the last white and the first red action the system is in the very state that was recorded"
     else:
-        yield "no state of the rearranged run is the recorded one: what was recorded in the channels is wrong"
+        yield "no state of the rearranged run is the recorded one: the recorded channel states are wrong"
     for action in report["row"]:
         if action["is_fault"]:
             yield f"{action['name']}: {action['told']}"

@@ -41,11 +41,10 @@ from sim.run.execution import Execution, once
 from sim.run.flights import Flight
 from sim.run.snapshots import snapshots_of
 
-START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
-
-
+START = "No process can look at all of them at the same instant."
 APPLICATION_EVENT = "Application event"  # the badge of a step that carries out no rule of the algorithm
-FAULT = "Fault"  # the badge of a step that is the world's
+FAULT = "Fault"  # the badge of a step that the environment takes
+_NUMBERS = ("", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 
 
 class StepText(NamedTuple):
@@ -56,8 +55,22 @@ class StepText(NamedTuple):
 
     @property
     def badge(self) -> str:
-        """What stands beside the sentence: the first of `rules`."""
+        """The label beside the sentence: the first of `rules`."""
         return self.rules[0] if self.rules else ""
+
+
+def start_words(execution: Execution) -> str:
+    """The sentence of step 0: what there is to see in this run."""
+    names, algorithm = execution.scenario.processes, execution.engine.algorithm
+    if len(names) == 1:
+        return f"{names[0]} works alone. Step forward to see what it does."
+    count = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else f"{len(names)}"
+    begin = f"{count} processes send each other messages."
+    if not snapshots_of(execution):
+        return f"{begin} Step forward to follow them."
+    if not algorithm.coordinated:
+        return f"{begin} {START} Step forward to see each of them save checkpoints on its own."
+    return f"{begin} {START} Step forward to see how they still take one consistent picture."
 
 
 def sentences(execution: Execution) -> list[str]:
@@ -94,40 +107,40 @@ class Narrator:
     def step_text(self, step: int, rows: Sequence[Event]) -> StepText:
         """The text of a step, from its rows."""
         if step == 0:
-            return StepText((), START)
+            return StepText((), start_words(self.execution))
         if not rows:
             return self._nothing(step)
         rules, parts = self._rules_and_sentences(rows)
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done and not self.algorithm.coordinated:
-            made, of = ("a copy", "for") if self.algorithm.records_once else ("the last copy", "of")
+            made, of = ("a copy", "for") if self.algorithm.records_once else ("its last checkpoint", "of")
             which = f" {of} {words.listing(done)}" if len(self.snapshots) > 1 else ""
-            parts.append(f"Everybody has made {made}{which}.")
+            parts.append(f"Every process has made {made}{which}.")
         elif done:
-            parts.append(f"Every process is done: {words.listing(done)} is complete.")
+            parts.append(f"Every process is done: {words.listing(done)} {'is' if len(done) == 1 else 'are'} complete.")
         return StepText(rules, " ".join(" ".join(parts).split()))  # one line, even if a message has several
 
     def _rules_and_sentences(self, rows: Sequence[Event]) -> tuple[tuple[str, ...], list[str]]:
         """The rules of a step, and its sentences: one per snapshot for the algorithm, and one per application event.
 
-        The receive of a message comes first, unless the process recorded before it: then it is part of that sentence.
+        The receive of a message comes first, unless the process recorded before it: then the algorithm comes first.
         """
         faults = [row for row in rows if row.kind in FAULT_ROWS]
         if faults:
-            also, told = self._of_services(rows)
-            return (FAULT, *also), sentences_of_faults(self.execution, faults) + told
+            also, further = self._of_services(rows)
+            return (FAULT, *also), sentences_of_faults(self.execution, faults) + further
         if any(row.kind in RECOVERY_ROWS for row in rows):
             return self._recovery(rows)
         outputs = output_words(self.execution, rows)
         if outputs:
-            also, told = self._rules_and_sentences([row for row in rows if row.kind != OUTPUT])
-            return also, told + outputs
+            also, further = self._rules_and_sentences([row for row in rows if row.kind != OUTPUT])
+            return also, further + outputs
         if not rows:
             return (APPLICATION_EVENT,), []
         events = [row for row in rows if row.kind in APPLICATION_KINDS]
         kept = [row for row in rows if row.kind == RECORDED and self._is_in_snapshot(row)]
-        told_with_events = APPLICATION_KINDS | {MARKER_CARRIED, FULL, ROOM} | ({RECORDED} if events else set())
-        own = [row for row in rows if row.kind not in told_with_events]
+        said_with_events = APPLICATION_KINDS | {MARKER_CARRIED, FULL, ROOM} | ({RECORDED} if events else set())
+        own = [row for row in rows if row.kind not in said_with_events]
         ranked = sorted(own, key=lambda row: self._rank(own, row))
         is_answer = any(row.kind in (MARKER_RECEIVE, CONTROL_RECEIVE, TIMER) for row in own)
         control = [
@@ -147,20 +160,19 @@ class Narrator:
         return named, (application + algorithm if came_first else algorithm + application) + back_pressure
 
     def _recovery(self, rows: Sequence[Event]) -> tuple[tuple[str, ...], list[str]]:
-        """A step in which the system goes back, or fences off what is left of a life that is over."""
+        """The rules and sentences of a step in which the system goes back, or fences off a message of an old epoch."""
         own = [row for row in rows if row.kind in RECOVERY_ROWS or row.kind == SNAPSHOT_ABORTED]
         others = [row for row in rows if row not in own]
-        rules, told = self._rules_and_sentences(others) if others else ((), [])
+        rules, further = self._rules_and_sentences(others) if others else ((), [])
         named = (rule for rule in rules if rule != APPLICATION_EVENT)
         clauses = dict.fromkeys((*clauses_of_recovery(own), *named))
-        return tuple(clauses), sentences_of_recovery(self.execution, own) + told
+        return tuple(clauses), sentences_of_recovery(self.execution, own) + further
 
     def _of_services(self, rows: Sequence[Event]) -> tuple[tuple[str, ...], list[str]]:
-        """What services do in the step of a fault, of which they hear at once."""
+        """The rules and sentences of services in the step of a fault, of which they hear at once."""
         processes = self.execution.scenario.processes
         own = [row for row in rows if row.kind not in FAULT_ROWS and row.process not in processes]
-        rules, told = self._rules_and_sentences(own) if own else ((), [])
-        return rules, told
+        return self._rules_and_sentences(own) if own else ((), [])
 
     def _rank(self, own: Sequence[Event], row: Event) -> int:
         """The place of a row's snapshot among those of the step. A row without a snapshot belongs to the first."""
@@ -174,9 +186,9 @@ class Narrator:
         action = None if item is None else engine.agenda[item].action
         if isinstance(action, Crash | Restart):
             name, how = engine.processes[action.process], "down" if isinstance(action, Crash) else "up"
-            return StepText((), f"{name} is {how} already: nothing happens.")
+            return StepText((), f"{name} is already {how}, so nothing happens.")
         if not isinstance(action, Initiate):
-            return StepText((), "A service begins its work; nothing can be seen of it yet.")
+            return StepText((), "A service begins its work, which does not show yet.")
         process = engine.nodes[action.process]
         snapshot = action.snapshot
         own = (row for row in self.execution.events if (row.process, row.snapshot_id) == (process, snapshot))
@@ -186,9 +198,9 @@ class Narrator:
             return StepText(
                 (asked.rule,) if asked.rule else (), asked.sentence.format(process=process, snapshot=snapshot)
             )
-        why = "has given that snapshot up" if SNAPSHOT_ABORTED in before else "has already recorded for it"
+        why = "has abandoned that snapshot" if SNAPSHOT_ABORTED in before else "has already recorded for it"
         rule = self.algorithm.all_captions["initiates"].rule.format(title=self.algorithm.title)
-        return StepText((rule,), f"{process} is asked to start {snapshot}, but it {why}: nothing happens.")
+        return StepText((rule,), f"{process} is asked to start {snapshot}, but it {why}, so nothing happens.")
 
     def _flight(self, message: int | None) -> Flight:
         return self.execution.flights[message or 0]
@@ -196,7 +208,7 @@ class Narrator:
     # ------------------------------------------------------------------ application events
 
     def application_event(self, row: Event, kept: Sequence[Event] = ()) -> str:
-        """The sentence of an application event; `kept` are the rows that keep messages for a snapshot meanwhile."""
+        """The sentence of an application event. `kept` holds the rows of its step that record messages."""
         lead = f"{row.label}: " if has_label(row) else ""
         if row.kind == INTERNAL:
             return f"{lead}{row.process} {self.workload.internal_words(self.execution.body_of(row))}."

@@ -1,4 +1,4 @@
-"""Stable properties in words: what a snapshot says, what follows from it, when it became true and was found out."""
+"""Stable properties in words: the answer of a snapshot, what follows from it, and when the property became true."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def properties_in_words(execution: Execution, own: Property) -> Iterator[str]:
 
 
 def history_in_words(execution: Execution, own: Property) -> str:
-    """When the property became true, and when it was found out."""
+    """The step at which the property became true, and the first snapshot that shows it."""
     if own.since is None:
         return f"{own.detector.fails}, in the whole run."
     return f"{became_in_words(execution, own)} {found_in_words(execution, own)}"
 
 
 def became_in_words(execution: Execution, own: Property) -> str:
-    """Since when the property holds, which it does in this run."""
+    """The step from which a property holds that does hold in this run."""
     assert own.since is not None
     if own.since == 0:
         return f"{own.detector.holds}, from the beginning."
@@ -36,7 +36,7 @@ def became_in_words(execution: Execution, own: Property) -> str:
 
 
 def found_in_words(execution: Execution, own: Property) -> str:
-    """Which snapshot was the first to show the property, and how late, where it became true."""
+    """The first snapshot that shows the property, and the time units since it became true."""
     found = own.found_by
     if found is None or own.since is None:
         return "No snapshot of this run shows it."
@@ -45,7 +45,7 @@ def found_in_words(execution: Execution, own: Property) -> str:
 
 
 def watched_in_words(execution: Execution, own: Property, taken: Sequence[str]) -> str:
-    """What came of snapshots that were taken one after the other, until the last one of them showed the property."""
+    """The outcome of snapshots taken one after the other, the last of which shows the property."""
     snapshots = counted(len(taken), "snapshot")
     found = next(answer for answer in own.answers if answer.snapshot == taken[-1])
     assert own.since is not None
@@ -55,33 +55,33 @@ def watched_in_words(execution: Execution, own: Property, taken: Sequence[str]) 
 
 
 def answer_in_words(own: Property, answer: Answer) -> str:
-    """What a snapshot says, and what shows this."""
+    """The answer of a snapshot, with its reason."""
     return said(own, answer.finding)
 
 
 def alone_in_words(own: Property, answer: Answer) -> str:
-    """What the process states of a snapshot alone would have said; empty where that is the same."""
+    """The answer that the process states of a snapshot alone would give; empty if it is the same."""
     if answer.alone.holds == answer.finding.holds:
         return ""
     contrary = own.detector.holds if answer.alone.holds else own.detector.fails
-    verdict = ", and be wrong" if answer.proves else ""
-    return f"The process states alone would say the contrary{verdict}: {small(contrary)} ({answer.alone.why})."
+    verdict = ", which is wrong" if answer.proves else ""
+    return f"The process states alone say the opposite{verdict}: {small(contrary)} ({answer.alone.why})."
 
 
 def said(own: Property, finding: Finding) -> str:
-    """What a finding says, and what shows this."""
+    """A finding in words, with its reason."""
     return f"{own.detector.holds if finding.holds else own.detector.fails}: {finding.why}."
 
 
 def waits_in_words(whole: Finding, alone: Finding) -> list[str]:
-    """How the channels change the wait-for graph that the process states alone show: a sentence for each such edge."""
+    """The wait-for edges that the channels add to the process states, or take away: a sentence for each."""
     new = [
         f"{who} waits for {whom}: its request is on its way."
         for who, whom in whole.waits
         if (who, whom) not in alone.waits
     ]
     gone = [
-        f"{who} does not wait for {whom} any more: what {whom} has released is on its way."
+        f"{who} no longer waits for {whom}: what {whom} has released is on its way."
         for who, whom in alone.waits
         if (who, whom) not in whole.waits
     ]
@@ -89,19 +89,19 @@ def waits_in_words(whole: Finding, alone: Finding) -> list[str]:
 
 
 def glance_in_words(own: Property, glance: Glance) -> str:
-    """What somebody sees at a cut of the story who reads the process states alone."""
+    """The answer of the process states alone at a cut that the story names."""
     seen = own.detector.holds if glance.finding.holds else own.detector.fails
-    return f"Who reads the process states there, and no channel, says: {small(seen)} ({glance.finding.why})."
+    return f"There the process states, without the channels, say: {small(seen)} ({glance.finding.why})."
 
 
 def theorem(answer: Answer) -> str:
-    """What follows from the answer of a snapshot (Chandy & Lamport 1985, section 5)."""
+    """The conclusion from the answer of a snapshot (Chandy & Lamport 1985, section 5)."""
     name = answer.snapshot
     if not answer.proves:
         return f"{name} is not right, so nothing follows from what it says."
     if answer.finding.holds:
-        return f"It holds in {name}, so it holds at step {answer.ended}, when {name} was complete, and ever after."
+        return f"It holds in {name}, so it holds from step {answer.ended} on, when {name} was complete."
     return (
         f"It does not hold in {name}, so it did not hold at step {answer.began}, when {name} began. {name} cannot say "
-        "whether it holds by now."
+        "whether it holds now."
     )

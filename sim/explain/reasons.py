@@ -1,10 +1,12 @@
-"""Why a snapshot recorded what it recorded: the reason for every message, process and channel.
+"""The reason why a snapshot recorded a message, or not.
 
-A reason is a case with a template (see sim/core/algorithm_words.py). At an earlier step another case may hold: what
-has not happened yet is unknown then. The browser fills in templates too. The fields:
-`message` (its body or label), `send` and `receive` (when they happened, such as `at H (step 9)`), `source` and
-`target` (processes), `channel` (its caption), `snapshot`, `stamp`, `marker` and `control` (the algorithm's words for
-them), and `first` and `second`: the steps of the two events that decide the case, in order.
+A reason is a case with a template (see sim/core/algorithm_words.py). At an earlier step another case may hold, because
+the future is unknown then. The browser fills in templates too. The fields:
+
+- `message`: its body or label; `send` and `receive`: their moments, such as `at H (step 9)`
+- `source` and `target`: processes; `channel`: its caption; `snapshot`; `stamp`
+- `marker` and `control`: the algorithm's words for them
+- `first` and `second`: the steps of the two events that decide the case, in order
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _RECORDED = frozenset({"channel", "channel_open", "channel_waits", "passed", "ea
 
 
 class Reason(NamedTuple):
-    """Why a message is `recorded` in its channel, or not.
+    """The reason why a message is `recorded` in its channel, or not.
 
     `case` is a key of `SnapshotAlgorithm.all_reasons`. `first` and `second` are the steps of the two events that decide
     the case, in order (None: no such event).
@@ -43,33 +45,33 @@ class Reason(NamedTuple):
 
 
 def reasons(execution: Execution, snapshot: Snapshot, flights: Sequence[Flight] | None = None) -> list[Reason]:
-    """Why `snapshot` recorded each of `flights`, or not. None: every message of the run, by id, markers included."""
+    """The reason for each of `flights` (None: every message of the run, by id, markers included) in a snapshot."""
     deciding = deciding_rows(execution)[snapshot.id]
-    told = (known_to(execution, deciding, own) for own in (execution.flights if flights is None else flights))
-    return [_reason(deciding, snapshot.id, flight) for flight in told]
+    known = (known_to(execution, deciding, own) for own in (execution.flights if flights is None else flights))
+    return [_reason(deciding, snapshot.id, flight) for flight in known]
 
 
 def reasons_over_steps(
     execution: Execution, snapshot: Snapshot, flights: Sequence[Flight]
 ) -> list[list[tuple[int, Reason]]]:
-    """The same of each of `flights` from the step of its send on, each with the step from which it holds.
+    """The reasons for each of `flights` from the step of its send on, each with the step from which it holds.
 
-    A reason of step N rests on what has happened until N. The last one is that of `reasons`.
+    A reason at step N rests on the steps up to N. The last one is that of `reasons`.
     """
     deciding = deciding_rows(execution)[snapshot.id]
     return [_over_steps(deciding, snapshot, known_to(execution, deciding, flight)) for flight in in_time(flights)]
 
 
 def _over_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) -> list[tuple[int, Reason]]:
-    told: list[tuple[int, Reason]] = []
+    found: list[tuple[int, Reason]] = []
     for step in _deciding_steps(deciding, snapshot, flight):
         if deciding.is_aborted and flight.kind == APP and step < (snapshot.aborted or 0):
             reason = Reason("unfinished", False)
         else:
             reason = _reason(*_as_of(deciding, flight, step, snapshot.id))
-        if not told or told[-1][1] != reason:
-            told.append((step, reason))
-    return told
+        if not found or found[-1][1] != reason:
+            found.append((step, reason))
+    return found
 
 
 def _deciding_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) -> list[int]:
@@ -85,7 +87,7 @@ def _deciding_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) 
 
 
 def _as_of(deciding: DecidingRows, flight: Flight, step: int, snapshot: str) -> tuple[DecidingRows, str, Flight]:
-    """What `_reason` takes, as far as it has happened at a step."""
+    """The arguments of `_reason`, with the rows up to a step only."""
     channel = flight.channel
     ends = (channel.source_name, channel.target_name)
 
@@ -103,7 +105,7 @@ def _as_of(deciding: DecidingRows, flight: Flight, step: int, snapshot: str) -> 
 
 
 def as_told(execution: Execution, snapshot: str, flight: Flight) -> Flight:
-    """A message as the reasons of a snapshot tell of it: as the life knows it in which its receiver records."""
+    """A message as the reasons of a snapshot see it: as the epoch knows it in which its receiver records."""
     return known_to(execution, deciding_rows(execution)[snapshot], flight)
 
 

@@ -1,4 +1,4 @@
-"""Why a snapshot recorded the states of its processes and channels, in words."""
+"""The reasons for the recorded states of processes and channels, in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sim.run.snapshots import Snapshot
 
 
 def why_state(execution: Execution, snapshot: Snapshot, process: str) -> str:
-    """Why `process` recorded when it did, with the last event inside and the first outside."""
+    """The reason why `process` recorded when it did, with the last event inside and the first outside."""
     deciding = deciding_rows(execution)[snapshot.id]
     record = deciding.recorded.get(process)
     if record is None:
@@ -57,7 +57,7 @@ def _event(event: Event) -> str:
 
 
 def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
-    """Why the channel named `channel` (P1->P2) has its recorded state, with the steps between which it was recorded."""
+    """The reason for the recorded state of the channel named `channel` (P1->P2), with the first and the last step."""
     deciding = deciding_rows(execution)[snapshot.id]
     own, target = words_of(execution), channel.partition("->")[2]
     record, closed = deciding.recorded.get(target), deciding.closed.get(channel)

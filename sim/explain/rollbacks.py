@@ -1,4 +1,4 @@
-"""Recoveries in words: what each step of one does, and why a message was put back, fenced off, dropped or abandoned."""
+"""Recoveries in words: the sentence of each step, and why a message was put back, fenced off, dropped or abandoned."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ from sim.services.storage_words import PUT_BACK as FILLS_AGAIN
 KINDS = frozenset({RECOVERY, RESTORE, PUT_BACK, FENCED})
 _CLAUSES = {RECOVERY: GOES_BACK, RESTORE: GOES_BACK, PUT_BACK: FILLS_AGAIN, FENCED: FENCES}
 
-# Why a recovery did with a message what it did. The fields are those of reasons of snapshots (sim/explain/reasons.py).
+# The reason of each fate of a message in a recovery. The fields are those of sim/explain/reasons.py.
 FATES = {
-    "put_back": "{message} is put back into {channel} (step {first}): {source} sent it {send}, before its part of "
-    "{snapshot}, and {target} had not received it before its own. So {snapshot} has recorded it in {channel}.",
-    "replayed": "{message} is taken from the log of {channel} once more (step {first}): it lies between what {target} "
-    "had received and what {source} had sent in their parts of {snapshot}.",
-    "fenced": "{message} is fenced off (step {second}): {source} sent it {send}, and the recovery (step {first}) has "
-    "taken that back. Nobody has sent it in the new life.",
-    "fenced_too": "{message} of the old life is fenced off (step {second}): the recovery (step {first}) has put it "
-    "back into {channel} itself, and nobody must receive it twice.",
-    "dropped": "{message} is dropped: {source} sent it {send}, before the line that the recovery (step {first}) goes "
-    "back to, and {target} had not received it there. But this recovery puts nothing back into the channels.",
-    "let_in": "{message} is let in (step {second}), for this recovery fences nothing off: {source} sent it {send}, the "
-    "recovery (step {first}) has taken that back, and {source} does not know of it.",
-    "kept": "{target} keeps {message}, for it is not restored: {source} sent it {send}, and the recovery (step "
-    "{first}) has taken that back. Nobody has sent what {target} has received.",
-    "not_again": "{message} is lost: the recovery (step {first}) has taken back that {target} received it, and "
-    "{source}, which is not restored, does not send it again.",
-    "abandoned": "{message} is abandoned: {source} sent it {send}, after the line that the recovery (step {first}) "
+    "put_back": "The recovery puts {message} back into {channel} (step {first}). {source} sent it {send}, before "
+    "{source} recorded for {snapshot}. {target} had not received it when {target} recorded. So {snapshot} has it in "
+    "{channel}.",
+    "replayed": "{target} reads {message} from the log of {channel} again (step {first}). In {snapshot} {source} had "
+    "sent it, and {target} had not received it.",
+    "fenced": "{target} fences {message} off (step {second}). {source} sent it {send}, but the recovery (step {first}) "
+    "has undone that. In the new epoch {source} has not sent it.",
+    "fenced_too": "{target} fences off {message} of the old epoch (step {second}). The recovery (step {first}) has "
+    "put it back into {channel}, so {target} would receive it twice.",
+    "dropped": "{message} is dropped. {source} sent it {send}, before the line that the recovery (step {first}) goes "
+    "back to. {target} had not received it there, but this recovery puts nothing back into the channels.",
+    "let_in": "{target} lets {message} in (step {second}), because this recovery fences nothing off. {source} sent it "
+    "{send}, but the recovery (step {first}) has undone that. So {source} does not know of it.",
+    "kept": "{target} keeps {message}, because {target} is not restored. {source} sent it {send}, but the recovery "
+    "(step {first}) has undone that. So {target} has a message that {source} has not sent.",
+    "not_again": "{message} is lost. The recovery (step {first}) has undone its receipt by {target}. {source} is not "
+    "restored, so it does not send {message} again.",
+    "abandoned": "{message} is abandoned. {source} sent it {send}, after the line that the recovery (step {first}) "
     "goes back to.",
 }  # fmt: skip
 
 
 class Fate(NamedTuple):
-    """What a recovery does with a message: a `case` of FATES, known from step `step` on, and the steps it names."""
+    """The fate of a message in a recovery: a `case` of FATES, known from step `step` on, and the steps it names."""
 
     step: int
     case: str
@@ -56,7 +57,7 @@ def clauses_of_recovery(rows: Sequence[Event]) -> tuple[str, ...]:
 
 
 def sentences_of_recovery(execution: Execution, rows: Sequence[Event]) -> list[str]:
-    """What a recovery does in one step, from its rows: those of KINDS, and the snapshots that it gives up."""
+    """The sentences of one step of a recovery, from its rows: those of KINDS, and the snapshots that it abandons."""
     found = []
     for row in rows:
         if row.kind == RECOVERY:
@@ -69,7 +70,7 @@ def sentences_of_recovery(execution: Execution, rows: Sequence[Event]) -> list[s
 
 
 def moment_words(execution: Execution, row: Event) -> str:
-    """What the sign of a row stands for: a manifest, the beginning of a recovery, a restore, or an output."""
+    """The meaning of a row's sign: a manifest, the beginning of a recovery, a restore, or an output."""
     own = words_of(execution)
     if row.kind == COMMITTED:
         return f"the manifest of {row.snapshot_id} is written: the snapshot is valid"
@@ -77,31 +78,31 @@ def moment_words(execution: Execution, row: Event) -> str:
         return _begins(execution, row).removesuffix(".")
     if row.kind == RESTORE:
         return f"{row.process} goes back to {_part(execution, row)}"
-    return f"{row.process} gives {own.workload.body_words(execution.body_of(row)) or 'an output'} to the world outside"
+    return f"{row.process} outputs {own.workload.body_words(execution.body_of(row)) or 'something'}"
 
 
 def output_words(execution: Execution, rows: Sequence[Event]) -> list[str]:
-    """What the rows of one step give to the world outside, as a sentence (none: nothing)."""
+    """The sentence on the outputs among the rows of one step (empty: there are none)."""
     given = [row for row in rows if row.kind == OUTPUT]
-    bodies = [words_of(execution).workload.body_words(execution.body_of(row)) or "an output" for row in given]
-    return [f"{given[0].process} gives {listing(bodies)} to the world outside."] if given else []
+    bodies = [words_of(execution).workload.body_words(execution.body_of(row)) or "something" for row in given]
+    return [f"{given[0].process} outputs {listing(bodies)}."] if given else []
 
 
 def _begins(execution: Execution, row: Event) -> str:
     body = execution.body_of(row)
-    names, everybody = body["restores"], execution.scenario.processes
+    names, processes = body["restores"], execution.scenario.processes
     who, others = "The system is", ""
     if not names:
         who = "No process is"
-    elif len(names) == 1 < len(everybody):
-        who = f"{names[0]} alone is"
-    elif len(names) < len(everybody):
-        who, others = f"{listing(names)} are", ", and nobody else"
+    elif len(names) == 1 < len(processes):
+        who = f"Only {names[0]} is"
+    elif len(names) < len(processes):
+        who = f"Only {listing(names)} are"
     if keep := body.get("keeps"):
         own = "keeps its present state" if len(keep) == 1 else "keep their present states"
         others = f", and {listing(keep)} {own}"
-    where = f"to {row.snapshot_id}" if row.snapshot_id else "to the start, for no snapshot is valid"
-    return f"{who} rolled back {where}{others}: epoch {body['epoch']} begins."
+    where = f"to {row.snapshot_id}" if row.snapshot_id else "to the start, because no snapshot is valid"
+    return f"{who} rolled back {where}{others}. Epoch {body['epoch']} begins."
 
 
 def _part(execution: Execution, row: Event) -> str:
@@ -115,23 +116,23 @@ def _part(execution: Execution, row: Event) -> str:
 def _goes_back(execution: Execution, row: Event, rows: Sequence[Event]) -> str:
     """`P2 goes back to its part of S1: state 200; 30 is put back into C12.`"""
     own = words_of(execution)
-    told = [f"{row.process} goes back to {_part(execution, row)}"]
+    clauses = [f"{row.process} goes back to {_part(execution, row)}"]
     by_channel: dict[str, list[str]] = {}
     for other in rows:
         if other.kind == PUT_BACK:
             message = own.message(execution.flights[other.message_id or 0])
             by_channel.setdefault(own.channel(other.channel or ""), []).append(message)
     for channel, messages in by_channel.items():
-        told.append(f"{listing(messages)} {'is' if len(messages) == 1 else 'are'} put back into {channel}")
-    told += _not_put_back(execution, row)
+        clauses.append(f"{listing(messages)} {'is' if len(messages) == 1 else 'are'} put back into {channel}")
+    clauses += _not_put_back(execution, row)
     ended = [other.snapshot_id or "" for other in rows if other.kind == SNAPSHOT_ABORTED]
     if ended:
-        told.append(f"what it has recorded for {listing(ended)} is thrown away")
-    return f"{'; '.join(told)}."
+        clauses.append(f"its recording for {listing(ended)} is thrown away")
+    return f"{'; '.join(clauses)}."
 
 
 def _not_put_back(execution: Execution, row: Event) -> Iterator[str]:
-    """What the snapshot has recorded for a process, and a recovery does not put back because it must not."""
+    """Clauses on recorded messages to a process that the recovery does not put back, since [recovery] forbids it."""
     plan = execution.engine.plan
     snapshot = next((own for own in snapshots_of(execution) if own.id == row.snapshot_id), None)
     if snapshot is None or plan is None or plan.channels:
@@ -149,17 +150,18 @@ def _fences_off(execution: Execution, row: Event) -> str:
     what, who, source = own.message(flight), own.node(row.process), own.node(flight.channel.source_name)
     if flight.is_control:
         of = f" about {flight.send.snapshot_id}" if flight.send.snapshot_id else ""
-        what = f"what {source} tells {who}{of}"
+        what = f"a control message{of} from {source}"
     else:
         what = f"{what} from {source}"
     begun = [rollback for rollback in rollbacks_of(execution) if rollback.recovery.row < row.row]
     is_older = flight.send.row < begun[-1].restores.get(flight.send.process, begun[-1].recovery).row
-    why = "of the life before the recovery" if is_older else f"of an epoch that is over, for {source} was not restored"
-    return f"{capital(what) if flight.is_control else own.begun(what)} comes: it is {why}, and {who} fences it off."
+    why = "from the epoch before the recovery" if is_older else f"from an old epoch, since {source} was not restored"
+    begin = capital(what) if flight.is_control else own.begun(what)
+    return f"{begin} arrives, but it is {why}. {capital(who)} fences it off."
 
 
 def arrival_words(execution: Execution, row: Event) -> str:
-    """What a recovery has to do with a message that a process receives: `, where it was put back`; mostly nothing."""
+    """A clause on a received message that a recovery has put back or undone: `, where it was put back`; mostly none."""
     if not rollbacks_of(execution) or row.message_id is None:
         return ""
     again = (own for own in execution.replays if own.receive is not None)
@@ -167,7 +169,8 @@ def arrival_words(execution: Execution, row: Event) -> str:
         return ", where it was put back"
     back = taken_back(execution).get(execution.flights[row.message_id].send.row)
     restore = back and back.restores.get(row.process)
-    return ", though in this life nobody has sent it" if restore and restore.row < row.row else ""
+    source = execution.flights[row.message_id].channel.source_name
+    return f", though {source} has not sent it in this epoch" if restore and restore.row < row.row else ""
 
 
 def why_gone(execution: Execution, event: Event) -> str | None:
@@ -178,13 +181,13 @@ def why_gone(execution: Execution, event: Event) -> str | None:
     line, restore = back.line[event.process], back.restores[event.process]
     where = "its initial state" if line is None else f"its part of {back.snapshot} (recorded in step {line.step})"
     return (
-        f"{event.label} is abandoned: {event.process} goes back (step {restore.step}) to {where}, and {event.label} "
-        "came after that. No cut has it inside."
+        f"{event.label} is abandoned. {event.process} goes back (step {restore.step}) to {where}, and {event.label} "
+        "came after that. No cut contains it."
     )
 
 
 def fates(execution: Execution, message: int) -> list[Fate]:
-    """What the recoveries of a run do with a message, by its id."""
+    """The fates of a message, by its id, in the recoveries of a run, in order."""
     first = execution.flights[message]
     ways = [first, *(own for own in execution.replays if own.id == message)]
     found = [fate for rollback in rollbacks_of(execution) for fate in _fates(execution, ways, rollback)]
@@ -192,7 +195,7 @@ def fates(execution: Execution, message: int) -> list[Fate]:
 
 
 def _fates(execution: Execution, ways: Sequence[Flight], rollback: Rollback) -> Iterator[Fate]:
-    """What one recovery does with a message, which has gone several `ways`, the first of them as it was sent."""
+    """The fates of a message in one recovery. It has gone several `ways`, the first of them as it was sent."""
     back, first = taken_back(execution), ways[0]
     target, begin = first.channel.target_name, rollback.step
     came = [own.receive for own in ways if own.receive is not None]
@@ -221,7 +224,7 @@ def _fates(execution: Execution, ways: Sequence[Flight], rollback: Rollback) -> 
 
 
 def _is_fenced_by(execution: Execution, flight: Flight, rollback: Rollback) -> bool:
-    """Whether a message is fenced off in the life that a recovery begins."""
+    """Whether a message is fenced off in the epoch that a recovery begins."""
     row = flight.lost
     if row is None or row.kind != FENCED:
         return False
@@ -230,13 +233,13 @@ def _is_fenced_by(execution: Execution, flight: Flight, rollback: Rollback) -> b
 
 
 def _is_recorded(execution: Execution, flight: Flight, rollback: Rollback) -> bool:
-    """Whether the snapshot that is gone back to has a message in its channel."""
+    """Whether the snapshot that a rollback goes back to has recorded a message in its channel."""
     own = next((snapshot for snapshot in snapshots_of(execution) if snapshot.id == rollback.snapshot), None)
     return own is not None and any(message.id == flight.id for message in own.recorded_messages)
 
 
 def fate_in_words(execution: Execution, message: int, fate: Fate) -> str:
-    """The sentence on what a recovery does with a message."""
+    """The sentences on the fate of a message in a recovery."""
     own, flight = words_of(execution), execution.flights[message]
     rollback = next(one for one in rollbacks_of(execution) if one.step <= fate.first <= _until(execution, one))
     fields: dict[str, Any] = {

@@ -22,12 +22,13 @@ def paragraphs(story: str) -> list[str]:
 
 
 def rules_before(scenario: Scenario, marker: str) -> int | None:
-    """The number of the story's paragraphs before the rules are said: they come before the first that needs them.
+    """The number of the story's paragraphs before the first one that needs the rules.
 
-    After all of a story that never speaks of them; None if nobody starts a snapshot. `marker` is the algorithm's word.
+    It is the number of all if none needs them, and None if the scenario starts no snapshot. `marker` is the algorithm's
+    word for its markers.
     """
     if not scenario.snapshots:
         return None
     needs = re.compile("|".join(rf"\b{re.escape(word)}" for word in (*_WORDS, marker)), re.IGNORECASE)
-    told = paragraphs(scenario.story)
-    return next((number for number, text in enumerate(told) if needs.search(text)), len(told))
+    parts = paragraphs(scenario.story)
+    return next((number for number, text in enumerate(parts) if needs.search(text)), len(parts))

@@ -66,7 +66,10 @@ class RuleNarrator:
                 self.ended.setdefault((event.process, event.snapshot_id), event.row)
 
     def caption(self, rows: Sequence[Event], events: Sequence[Event], *, is_answer: bool) -> Caption:
-        """The text of what the algorithm did for one snapshot in one step; `is_answer`: something came in this step."""
+        """The rule that the algorithm carried out for one snapshot in one step, and its sentence.
+
+        `events` holds the application events of the step. `is_answer`: a marker, control message or timer came in it.
+        """
         first = rows[0]
         situation = self.algorithm.situation(self._situation(rows, events, is_answer=is_answer), rows)
         fields = self.fields(first, first.snapshot_id or "")
@@ -116,11 +119,12 @@ class RuleNarrator:
         return fields
 
     def _recorded_state(self, record: Event) -> str:
+        """The state in a row `record`, in words."""
         inside = events_inside(self.execution, record)
         return self.words.state(self.execution.body_of(record), [event.label or "" for event in inside])
 
     def _clauses(self, rows: Sequence[Event], fields: dict[str, str]) -> Iterator[str]:
-        """The clauses for what a process does for one snapshot in one step, without empty ones."""
+        """The clauses on the work of a process for one snapshot in one step, without empty ones."""
         for key, more in self._clause_keys(rows):
             text = self.algorithm.all_clauses[key].format(**{**fields, **more})
             if text:

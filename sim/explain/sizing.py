@@ -1,4 +1,4 @@
-"""The sizing of a system in words: numbers with units, the figures in lines, and what the documents say beside them."""
+"""The sizing of a system in words: numbers with units, the figures in lines, and the usual estimate beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sim.theory.sizing_formulas import LESSON, SCALING, STORAGE, formulas
 from sim.theory.sizing_inputs import System
 
 _POWERS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-BOUND, LAW, COSTS = "The documents' arithmetic", "The law", "What is stored, and coming back"
+BOUND, LAW, COSTS = "The usual estimate", "The algorithm's cost model", "Storage and recovery"
 
 
 # ------------------------------------------------------------------ numbers
@@ -57,7 +57,7 @@ def in_time(seconds: float) -> str:
 
 
 class Figure(NamedTuple):
-    """One figure: the part that it belongs to, its name, its value in words, a remark, and what the documents say."""
+    """One figure: the part that it belongs to, its name, its value in words, a remark, and the usual estimate."""
 
     part: str
     name: str
@@ -67,11 +67,11 @@ class Figure(NamedTuple):
 
 
 def figures(system: System) -> list[Figure]:
-    """The figures of a system, in their order. Raises InputError where its algorithm cannot start."""
+    """The figures of a system, in their order. Raises InputError if its algorithm cannot start."""
     return [*_of_the_bound(system), *_of_the_law(system), *_of_the_costs(system)]
 
 
-# What the documents say of their own system, by the name of the figure.
+# The usual estimate of the example system, by the name of the figure.
 _DOCUMENTS = {
     "Channels": "9,900", "Buffered, a channel": "100,000 messages", "Bytes, a channel": "20 MB",
     "Bytes, a node": "1.98 GB", "Through a node": "500,000 events/second: refuted",
@@ -79,7 +79,7 @@ _DOCUMENTS = {
 
 
 def is_of_the_documents(system: System) -> bool:
-    """Whether nodes, topology, rate, size and marker delay are those of the documents."""
+    """Whether nodes, topology, rate, size and marker delay are those of the example system."""
     first = System()
     names = ("nodes", "topology", "rate", "size", "delay")
     return all(getattr(system, name) == getattr(first, name) for name in names)
@@ -102,7 +102,7 @@ def _of_the_law(system: System) -> Iterator[Figure]:
     found, model, algorithm = sizes(system), cost_model_of(system), ALGORITHMS[system.algorithm]
     part = f"{LAW}: {algorithm.title}"
     if found is None or model is None:
-        yield Figure(part, "No law", "none", f"There is no closed form for it: {algorithm.no_cost_model}.")
+        yield Figure(part, "No cost model", "none", f"There is no closed form for it: {algorithm.no_cost_model}.")
         return
     size = float(system.size)
     if model.keeps:
@@ -111,13 +111,13 @@ def _of_the_law(system: System) -> Iterator[Figure]:
         yield Figure(part, "Recorded, the fullest other node", in_bytes(found.at_another * size))
         yield Figure(part, "Recorded, the cluster", in_bytes(found.recorded * size), in_messages(found.recorded))
     else:
-        yield Figure(part, "Recorded in channels", "nothing", "all that was sent before has come")
+        yield Figure(part, "Recorded in channels", "nothing", "every earlier message has arrived")
     if model.blocks_after is not None:
         yield Figure(part, "Longest block of a channel", in_time(found.blocked), "no process reads from it meanwhile")
         yield Figure(part, "Waiting, the fullest channel", in_bytes(found.on_blocked * size))
         yield Figure(part, "Waiting, the cluster", in_bytes(found.waiting * size), in_messages(found.waiting))
-        told = "back-pressure: its channel is full" if system.capacity else "channels hold any number of messages"
-        yield Figure(part, "Longest stop of a sender", in_time(found.sender_stops), told)
+        why = "back-pressure: its channel is full" if system.capacity else "channels hold any number of messages"
+        yield Figure(part, "Longest stop of a sender", in_time(found.sender_stops), why)
     if found.stands_still:
         yield Figure(part, "Every process stands still", in_time(found.stands_still), "orders, reports, and the drain")
         yield Figure(part, "Not sent meanwhile", in_messages(found.not_sent), "in all channels")
@@ -135,35 +135,35 @@ def _of_the_costs(system: System) -> Iterator[Figure]:
     if own.upload > system.interval:
         yield Figure(COSTS, "Too slow", "the next one comes first", "the upload takes longer than the interval")
     yield Figure(COSTS, "Fetched by a recovery", in_bytes(own.complete), f"takes {in_time(own.download)}")
-    yield Figure(COSTS, "Age of the last checkpoint", in_time(own.age), "in the mean, at a crash")
+    yield Figure(COSTS, "Age of the last checkpoint", in_time(own.age), "on average, at a crash")
     yield Figure(COSTS, "Done again", in_messages(own.redone), "all nodes")
     yield Figure(COSTS, "Recovery", in_time(own.recovery), "until all is as before the crash")
 
 
 def sizing_in_words(system: System) -> list[str]:
-    """The lines of `python -m sim sizing`. Raises InputError where the algorithm cannot start."""
+    """The lines of `python -m sim sizing`. Raises InputError if the algorithm cannot start."""
     lines: list[str] = []
     part = ""
     for own in figures(system):
         if own.part != part:
             part = own.part
             lines += ["", part] if lines else [part]
-        told = [own.remark, *([f"(documents: {own.documents})"] if own.documents else [])]
-        lines.append(f"  {own.name:34} {own.value:24} {' '.join(told)}".rstrip())
+        remarks = [own.remark, *([f"(usual estimate: {own.documents})"] if own.documents else [])]
+        lines.append(f"  {own.name:34} {own.value:24} {' '.join(remarks)}".rstrip())
     lines += ["", "Formulas (N nodes, S marker delay, d message delay)"]
     for formula in formulas(system):
         lines += [f"  {formula.name}: {formula.text}", f"      {formula.source}"]
     return lines
 
 
-# ------------------------------------------------------------------ the documents
+# ------------------------------------------------------------------ the usual figures
 
 
 REPRODUCED, BOUND_ONLY, REFUTED = "reproduced", "only a bound", "refuted"
 
 
 class Claim(NamedTuple):
-    """A sentence of the documents with a figure: where it stands, what comes of the arithmetic, and the verdict."""
+    """A usual claim with a figure: its source, the computed figure, and the verdict."""
 
     says: str
     where: str
@@ -172,7 +172,7 @@ class Claim(NamedTuple):
 
 
 def claims() -> list[Claim]:
-    """The figures of the documents, each computed from their own inputs."""
+    """The usual claims, each with the figure computed from its own inputs."""
     system = System()
     bound, found = usual_estimate(system), sizes(System.read({"message_delay": 0}))
     late = usual_estimate(System.read({"delay": 10}))

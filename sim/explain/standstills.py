@@ -1,4 +1,4 @@
-"""How long processes stood still, in words."""
+"""Standstills in words: how long processes stood still for a snapshot, and back-pressure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def back_pressure_in_words(execution: Execution, row: Event) -> str:
 
 
 def stood_still(execution: Execution, snapshot: Snapshot) -> Iterator[str]:
-    """How long processes stood still for a snapshot: `P1 and P2 stood still for 6 time units`.
+    """The times for which processes stood still for a snapshot: `P1 and P2 stood still for 6 time units`.
 
     A process stands still for a snapshot from a pause that it asked for, or in which the process recorded.
     """

@@ -1,4 +1,4 @@
-"""The verdict of a check in words: what holds, what shows that it does not hold, or why it is not decided."""
+"""Verdicts in words: what holds, the witness that a check fails, or why the check cannot decide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sim.run.recovery_lines import recoveries_of
 from sim.run.snapshots import ABORTED, COMPLETE, GIVEN_UP, Snapshot
 from sim.verify.checks import Verdict
 
-# Each check by its title and sentence if it holds, and by its title if it does not: then the witness is the sentence.
+# For each check: its title and sentence if it holds, and its title if it fails. The witness is the sentence then.
 _WORDS = {
     "completion": ("Complete", "Every process has recorded, and every channel is closed.", "Not complete"),
     "one_marker": (
@@ -24,11 +24,11 @@ _WORDS = {
         "Not a consistent cut",
     ),
     "channel_states": (
-        "Channel states", "The state of each channel is the messages that cross the cut, in their order.",
+        "Channel states", "Each channel state holds the messages that cross the cut, in their order.",
         "A wrong channel state",
     ),
     "one_outcome": (
-        "One outcome", "Everybody has the same part in how it ended: nobody keeps a part of what is given up.",
+        "One outcome", "All processes agree on the outcome. None keeps state of an abandoned snapshot.",
         "More than one outcome",
     ),
     "conservation": (
@@ -63,16 +63,16 @@ def verdict_words(execution: Execution, snapshot: Snapshot, verdict: Verdict) ->
 
 
 def recovery_words(execution: Execution, snapshot: Snapshot) -> Iterator[VerdictWords]:
-    """What is said of copies that nobody coordinated: nobody asks that they be a consistent cut; the recovery line.
+    """Two remarks on uncoordinated checkpoints: whether the last ones are a consistent cut, and their recovery line.
 
-    Of copies that a recovery has taken back nothing is left to say: their line has been gone back to.
+    There is no remark on checkpoints that a recovery has taken back: the system has already gone back to their line.
     """
     recovery = recoveries_of(execution).get(snapshot.id)
     if recovery is None or snapshot.is_over:
         return
     is_cut = execution.history.violation(snapshot.frontier) is None
-    fit = "Here the last ones fit together." if is_cut else "Here the last ones do not fit together."
-    yield VerdictWords("Not coordinated", f"Nobody takes care that the copies are a consistent cut. {fit}")
+    last = "Here the last ones are one." if is_cut else "Here the last ones are not one."
+    yield VerdictWords("Not coordinated", f"No rule makes the checkpoints a consistent cut. {last}")
     meaning = "It is the latest consistent cut that the processes can go back to after a failure."
     yield VerdictWords(LINE, f"{meaning} {line_in_words(execution, recovery)}")
 

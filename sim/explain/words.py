@@ -80,7 +80,7 @@ class Words:
         return events(labels) if text is None else text
 
     def body(self, value: Any, name: str) -> str:
-        """What a message carries; `name` if it carries nothing."""
+        """The body of a message in words; `name` if it has none."""
         return self.workload.body_words(value) or name
 
     def message(self, flight: Flight) -> str:

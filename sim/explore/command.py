@@ -1,4 +1,4 @@
-"""What the commands `explore` of sim and of pipeline share: their options, the system meant, what they tell."""
+"""The common part of the commands `explore` of sim and of pipeline: options, the explored system, and the answer."""
 
 from __future__ import annotations
 
@@ -15,40 +15,45 @@ from sim.explore.world import MayHappen
 
 
 def add_options(command: argparse.ArgumentParser, most_states: int) -> None:
-    """Adds the options that both have; `most_states` is the bound where none is given."""
+    """Add the options that both have; `most_states` is the default bound."""
     command.add_argument("scenario", metavar="SCENARIO", nargs="?")
     command.add_argument(
         "--complete", type=int, metavar="N",
-        help="instead: N processes that may send to anyone (with an algorithm of sources: to anyone after them)",
+        help="instead of SCENARIO: N processes, such as 3, each of which may send to every other one (to every later "
+        "one, with an algorithm of sources)",
     )  # fmt: skip
-    command.add_argument("--sends", type=int, default=1, metavar="K", help="how many messages each of these sends")
-    command.add_argument("--algorithm", metavar="A", help="another snapshot algorithm")
+    command.add_argument("--sends", type=int, default=1, metavar="K", help="the number of messages of each of these")
+    command.add_argument("--algorithm", metavar="A", help="another snapshot algorithm, such as lai_yang")
     command.add_argument("--not-fifo", action="store_true", help="messages of a channel may overtake each other")
     command.add_argument(
         "--own-order", action="store_true",
         help="only each process's own script lines keep their order (default: all of them, as in one run)",
     )  # fmt: skip
     command.add_argument(
-        "--max-states", type=int, default=most_states, metavar="M", help=f"stop when there are more ({most_states:,})"
+        "--max-states",
+        type=int,
+        default=most_states,
+        metavar="M",
+        help=f"stop at more states (default: {most_states:,})",
     )
-    command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")
+    command.add_argument("--save", metavar="FILE.toml", help="write the shortest wrong run to this scenario")
     command.add_argument("--json", action="store_true", help="one JSON document")
 
 
 def add_faults(command: argparse.ArgumentParser) -> None:
-    """Adds the options for faults that may happen at any moment."""
+    """Add the options for faults that may happen at any moment."""
     command.add_argument(
         "--crashes", type=int, default=0, metavar="N",
-        help="so many crashes in a run, of any process at any moment (default: 0)",
+        help="at most N crashes in a run, of any process at any moment (default: 0)",
     )  # fmt: skip
     command.add_argument("--restarts", action="store_true", help="a process that has crashed may start again")
     command.add_argument(
         "--losses", type=int, default=0, metavar="N",
-        help="so many messages and markers are lost in a run, on their way, and nobody sends them again (default: 0)",
+        help="at most N messages and markers are lost in transit, and are not resent (default: 0)",
     )  # fmt: skip
     command.add_argument(
         "--freezes", type=int, default=0, metavar="N",
-        help="so many times in a run a process is frozen at any moment, and thawed at any later one (default: 0)",
+        help="at most N times in a run a process freezes at any moment, and thaws at any later one (default: 0)",
     )  # fmt: skip
 
 
@@ -71,7 +76,7 @@ def may_happen(arguments: argparse.Namespace) -> MayHappen:
 
 
 def tell(done: Exploration, arguments: argparse.Namespace) -> int:
-    """Prints what was found, and saves the shortest wrong run. Returns the exit status; raises what interrupted it."""
+    """Print the findings and save the shortest wrong run. Returns the exit status; raises the interruption, if any."""
     print(json.dumps(done.to_json(), ensure_ascii=False) if arguments.json else "\n".join(done.in_words()))
     if arguments.save and done.runs:
         _save(Path(arguments.save), dumps(done.runs[done.shortest()[0][0]]))
@@ -84,4 +89,4 @@ def _save(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
-        raise InputError(f"{path}: cannot be written ({problem.strerror}); name a file of yours") from None
+        raise InputError(f"{path}: cannot be written ({problem.strerror}); name a file that you may write") from None

@@ -1,4 +1,4 @@
-"""The contents of one channel: what may be delivered from it, what may be lost in it, what is put at its end.
+"""The contents of one channel: the possible deliveries and losses, and the messages added at its end.
 
 A message that is lost on its way stays in its place as a trace, which nothing delivers: it says what a snapshot may
 have recorded in this channel, and where in the order of sending (semantics of a cut, point 6: a message that crosses
@@ -75,12 +75,12 @@ class Contents:
         return found
 
     def _holds(self, queue: Sequence[int]) -> Hashable:
-        """What a content is of the state: its messages, without traces, in their order unless they are a bag."""
+        """A content as a part of the state: its messages, without traces, in their order unless they are a bag."""
         own = [self.tokens.plain[token] for token in queue if not self.tokens.things[token].is_lost]
         return tuple(sorted(own) if self.is_bag else own)
 
     def deliveries(self, content: int) -> list[Delivery]:
-        """What may be delivered."""
+        """The possible deliveries."""
         queue: tuple[int, ...] = self.numbers.things[content]
         found, before = [], list[int]()
         for place, token in enumerate(queue):

@@ -1,4 +1,4 @@
-"""The graph of the states of a small system: what is in each, what is wrong in it, which actions lead on from it."""
+"""The graph of the states of a small system: the contents of each, its violations, and the actions leading on."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _process_in_words(engine: Engine, process: Process, caption: Mapping[str, st
 
 
 def _outlived_in_words(engine: Engine, local: Local) -> Iterator[str]:
-    """What became of the parts that a process recorded before it crashed."""
+    """The fate of the parts that a process recorded before it crashed."""
     for name, part in local.stored.items():
         state = engine.workload.state_words(part.state)
         yield f"its part of {name} outlives its crash{f': {state}' if state else ''}"

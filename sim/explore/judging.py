@@ -1,7 +1,7 @@
-"""Whether what a snapshot recorded is right, looked at where it is completed.
+"""The checks of a snapshot, made at the step that completes it.
 
-At that moment all is decided: who recorded what, which messages crossed the cut. The order of checks is that of
-sim/verify/checks.py, whose words they share; that code judges the run to which a violation leads once more.
+At that moment everything is decided: the recorded states, and the messages that crossed the cut. The order of checks is
+that of sim/verify/checks.py, whose words they share; that code judges the run to which a violation leads once more.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process re
 
 
 class Part(NamedTuple):
-    """What one process recorded: its state, and the bodies in each incoming channel that was not empty.
+    """The part of one process: its recorded state, and the bodies in each incoming channel that was not empty.
 
-    bags: the channels that are not FIFO, so that the order of what was recorded means nothing.
+    bags: the channels that are not FIFO, so that the order of the bodies means nothing.
     """
 
     process: str
@@ -55,7 +55,7 @@ def in_one_order(bodies: Iterable[Any]) -> list[Any]:
 
 
 def judged(algorithm: SnapshotAlgorithm) -> set[str]:
-    """The checks that are made. Where a process may record again, nobody knows in time which messages cross the cut."""
+    """The checks that are made. If a process may record again, no check knows in time which messages cross the cut."""
     about_the_cut = set() if algorithm.records_once else {CONSISTENCY, CHANNEL_STATES}
     return {COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION} & set(algorithm.checks) - about_the_cut
 
@@ -169,7 +169,7 @@ class Judge:
         return ~(in_the_way | is_over)
 
     def _in_the_world(self, keys: Keys, holds: Callable[[WorldLocal], bool]) -> NDArray[np.bool_]:
-        """In which states something holds of the world."""
+        """Whether something holds of the environment, state by state."""
         world = self.space.world
         if world is None:
             return np.zeros(len(keys), bool)
@@ -228,7 +228,7 @@ class Judge:
             self.snapshots[(name, *(of[number] for number in row))] += count
 
     def counted(self) -> dict[str, list[tuple[float, ...]]]:
-        """What was counted in this level, by snapshot: how many runs, and by process a local state that recorded so."""
+        """The counts of this level, by snapshot: the number of runs, and by process a local state that recorded so."""
         first: dict[tuple[str, int, int], int] = {}
         for name in self.names:
             for node in range(len(self.engine.processes)):

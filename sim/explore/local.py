@@ -1,10 +1,10 @@
-"""The local state of one node, with an account of what a correct snapshot has to say of the messages it received.
+"""The local state of one node, with an account of the received messages that a correct snapshot has to contain.
 
-Rules are pure and may read neither ids of messages nor counts of events, so two local states are one if they agree in
-all else. Left out of the key: ids, labels, `index`, `inside`, `sent_index`. No rule sees the account, which is no part
-of the state (sim/explore/numbers.py). It follows what a person would put together from all rows
-(sim/run/snapshots.py): a process that crashes discards a part that is not done, a part that is done outlives it, and a
-second recording takes the place of the first.
+Rules are pure, and read neither ids of messages nor counts of events. So two local states are one if they agree in all
+else. Left out of the key: ids, labels, `index`, `inside`, `sent_index`. No rule sees the account, which is no part of
+the state (sim/explore/numbers.py). It agrees with the snapshots in an event table (sim/run/snapshots.py). A process
+that crashes discards a part that is not done; a part that is done outlives the crash; a second recording replaces the
+first.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _crossing(name: str, traces: Iterable[tuple[int, Red]]) -> tuple[Crossing, .
 
 
 def told(part: LocalSnapshot) -> Hashable:
-    """What a process recorded, without the number of its events."""
+    """The recording of a process as a key, without the number of its events."""
     return frozen((part.state, {channel: kept for channel, kept in part.kept.items() if kept}, part.closed, part.done))
 
 
@@ -104,10 +104,10 @@ class Local:
         )  # fmt: skip
         return frozen(fields), snapshots, self.done, own.index if counts_events else None
 
-    # ------------------------------------------------------------------ what it has recorded
+    # ------------------------------------------------------------------ its recordings
 
     def part(self, name: str) -> LocalSnapshot | None:
-        """What the process recorded for a snapshot, and has not discarded."""
+        """The recording of the process for a snapshot (None: none, or discarded)."""
         return self.process.snapshots.get(name, self.stored.get(name))
 
     def is_done(self, name: str) -> bool:
@@ -143,7 +143,7 @@ class Local:
             self.late = {**self.late, **{(name, channel): own for channel, own in before.items() if own}}
 
     def _discard(self, name: str, *, records_again: bool) -> None:
-        """What came after that part was recorded is before the next one."""
+        """Discard a part: messages that came after it are now before the next one."""
         late = ((channel, own) for (key, channel), came in self.late.items() if key == name for own in came)
         came = {(channel, own.part) for channel, own in late if not own.is_lost}
         self.late = {key: late for key, late in self.late.items() if key[0] != name}

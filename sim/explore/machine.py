@@ -1,12 +1,12 @@
-"""One node of a system as a table: in this local state, on this input, these rules lead to that state and send that.
+"""One node of a system as a table: from a local state and an input to the next local state and the sent messages.
 
-The rule books and the engine are those of every page, unchanged: `Engine.perform` carries an action out on a state in
-which only this node and its input are there. A local state, a message and an outcome each become a small number, so
-every rule is carried out once for each pair of a local state and an input.
+The rule books and the engine are those of every page, unchanged: `Engine.perform` carries an action out on a state with
+only this node and its input. A local state, a message and an outcome each become a small number. So every rule is
+carried out once for each pair of a local state and an input.
 
-A message is told with the snapshots that its sender had recorded ("red for S1"), and a local state with what it
-received before and after it recorded (sim/explore/local.py): both say what a snapshot should have recorded (Dijkstra,
-EWD864a), and no rule sees them.
+A message has the snapshots that its sender had recorded ("red for S1"). A local state has the messages received before
+and after its recording (sim/explore/local.py). Both decide the right contents of a snapshot (Dijkstra, EWD864a), and no
+rule sees them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ROOM = 64  # local states and inputs for which a table has room at first
 
 
 class Outcome(NamedTuple):
-    """What an input leads to: the next local state; what is sent, by column; the awaited events that have happened."""
+    """The outcome of an input: the next local state, the sent messages by column, the awaited events that happened."""
 
     local: int
     sent: tuple[tuple[int, tuple[int, ...]], ...]
@@ -75,11 +75,11 @@ class Machine:
         self.locals, self.inputs, self.outcomes = Numbers(itemgetter(0)), Numbers(), Numbers()
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
-        self.judges_cuts = engine.algorithm.coordinated  # if not, nobody asks which messages cross a cut
+        self.judges_cuts = engine.algorithm.coordinated  # if not, no check asks which messages cross a cut
         self.executed: list[tuple[int, int]] = []  # the pairs for which a rule was carried out
         self.wanted: set[int] | None = None  # not None: no rule is carried out, but pairs that are missing are noted
         self.is_levelled = True  # whether each local state has one age, in all runs so far
-        self.holds_one_age = True  # likewise, whatever its account is
+        self.holds_one_age = True  # likewise, for every account
         self._kept: dict[int | None, Ints] = {}
         self._columns: set[int] = set()
         self._looked_at = 0

@@ -1,8 +1,9 @@
-"""What a state is, and how the things in a state become small numbers.
+"""The states of an exploration, and the small numbers for the things in them.
 
 A *state* is what every process and every channel holds, and what the environment may still do: all that a rule can
-see, and all that the future depends on. A process holds its state, its place in the script and in its turns, its part
-of each snapshot, the notes of its algorithm and its timers. A channel holds its messages in the order of sending. A
+see, and all that the future depends on. A process holds its state, its place in the script and in its turns, and its
+timers. It also holds its part of each snapshot and the notes of its algorithm. A channel holds its messages in the
+order of sending. A
 channel that is not FIFO holds a bag, unless the algorithm looks at what a marker overtakes. The environment has the
 channels that are severed, and how many crashes, freezes and losses are left. Ids, labels, times and numbers of events
 are no part of a state, but a script may wait for an event by its number.
@@ -90,7 +91,7 @@ class Tokens:
         return found
 
     def traces(self, token: int) -> tuple[int, ...]:
-        """What is left of a message that is lost: its trace, where it may be in a channel of some recorded cut."""
+        """The traces of a lost message: one, if the message may be in a channel of some recorded cut, else none."""
         message, red, _ = self.things[token]
         if message.kind != APP or not self.leaves_trace(red):
             return ()

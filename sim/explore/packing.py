@@ -1,8 +1,8 @@
-"""States as keys: all columns of a state in one number of 64 bits, exactly, whatever their number.
+"""States as keys: all columns of a state in one number of 64 bits, exactly, for any number of columns.
 
 As long as the columns fit side by side, a key is those columns (`Packing`). Else they are halved, each different half
-gets a number of its own, and a key is the two numbers (`Collapsed`; G. J. Holzmann, "State Compression in SPIN", 1997,
-calls it collapse). Nothing is hashed, so two states never share a key.
+gets a number of its own, and a key is the two numbers. This is `Collapsed` (collapse in G. J. Holzmann, "State
+Compression in SPIN", 1997). Nothing is hashed, so two states never share a key.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Bits = NDArray[np.bool_]
 Ways = NDArray[np.float64]  # numbers of runs
 
 BITS = 63  # of a key; the sign is left alone
-UNKNOWN = -2  # in a table that is filled where it is asked for
+UNKNOWN = -2  # in a table that is filled on demand
 SPARE = 2  # bits that each column has more than it needs, where there is room for them
 HALF = 31  # bits for the number of a half
 SPARSE = 8  # times the numbers there are: a larger table of all that could be there costs more than sorting them
@@ -32,7 +32,7 @@ def distinct(keys: Keys) -> Keys:
 
 
 def are_missing(keys: Keys, among: Keys) -> Bits:
-    """Which keys are not among others, which are sorted."""
+    """Whether each key is missing among others, which are sorted."""
     if not len(among):
         return np.ones(len(keys), bool)
     places = np.searchsorted(among, keys)
@@ -42,7 +42,7 @@ def are_missing(keys: Keys, among: Keys) -> Bits:
 
 
 def are_first(keys: Keys, before: Keys) -> Bits:
-    """Which keys are the first ones that are equal to them, and not among those of `before`, which are sorted."""
+    """Whether each key is the first of its equals, and not among those of `before`, which are sorted."""
     order = np.argsort(keys, kind="stable")
     keys = keys.take(order)
     are_new = are_missing(keys, before)
@@ -74,7 +74,7 @@ def classes(numbers: Keys, size: int) -> tuple[Keys, Keys]:
 
 
 class Change(NamedTuple):
-    """What is added to columns of some keys.
+    """An addition to columns of some keys.
 
     some: their places, or slice(None). kinds: of each of them, its kind. more: by column, what is added to each kind.
     """

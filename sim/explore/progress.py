@@ -1,4 +1,4 @@
-"""How far an exploration is, about once a second, on the last line of a terminal."""
+"""The progress of an exploration, about once a second, on the last line of a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Is told of an exploration as it goes on. It writes only where the stream is a terminal."""
+    """A listener to the progress of an exploration. It writes only if the stream is a terminal."""
 
     def __init__(self, stream: TextIO = sys.stderr) -> None:
         self.stream, self.shows = stream, stream.isatty()
@@ -36,7 +36,7 @@ class Progress:
 
 
 def in_words(found: Explored, seconds: float) -> str:
-    """How far it is after so many seconds."""
+    """The progress after this number of seconds, in words."""
     open_ = found.pairs - found.stepped
     rate = round(found.pairs / seconds)
     return f"depth {len(found.levels) - 1}: {found.pairs:,} states, {open_:,} to go on from, {rate:,} states a second"

@@ -1,4 +1,4 @@
-"""What an exploration found, as the JSON document of `python -m sim explore`, and in words."""
+"""The findings of an exploration, as the JSON output of `python -m sim explore`, and in words."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from sim.explore.symmetry import Symmetry
 from sim.explore.world import NO_FAULTS, MayHappen
 
 FEWEST, MOST_PROCESSES = 2, 8
-MOST_RECORDED, MOST_LISTED = 1_000, 20  # snapshots in the document, and in words
+MOST_RECORDED, MOST_LISTED = 1_000, 20  # snapshots in the JSON output, and in words
 EXACT = 2**53  # up to here, sums of floats are whole numbers
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a snapshot recorded in some runs: by process its state, by channel the bodies that it recorded.
+    """A snapshot of some runs: the recorded state by process, the recorded bodies by channel.
 
-    ways: the number of runs up to the step that completes it; about, where it is above 2**53; None if it is not known.
+    ways: the number of runs up to the step that completes it; approximate above 2**53; None if it is not known.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Snapshot:
         return self.ways is not None and self.ways <= EXACT
 
     def to_json(self) -> dict[str, Any]:
-        """An entry of the document."""
+        """An entry of the JSON output."""
         return {
             "id": self.id, "processes": self.processes, "channels": self.channels, "ways": self.ways,
             "exact": self.is_exact,
@@ -54,14 +54,14 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Exploration:
-    """What was explored and found. `runs` holds, for each check that some run does not keep, a shortest such run."""
+    """An exploration and its findings. `runs` holds, for each check that fails in some run, a shortest such run."""
 
     scenario: Scenario
     found: Explored
     runs: dict[str, Scenario]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of the command line."""
+        """The JSON output of the command line."""
         found = self.found
         return {
             "states": found.states,
@@ -100,7 +100,7 @@ class Exploration:
         return sorted(((check, depth) for check, (depth, _) in self.found.worst.items()), key=lambda own: own[1])
 
     def in_words(self) -> Iterator[str]:
-        """The same for people."""
+        """The findings as lines for a terminal."""
         found = self.found
         states = counted(found.states, "state")
         yield f"{states}, {counted(found.transitions, 'transition')}, depth {self.depth}"
@@ -120,7 +120,7 @@ class Exploration:
         if self.found.space.may.losses:
             yield "a snapshot whose marker is lost is never complete: that is no violation"
         if not self.scenario.rules.coordinated:
-            yield "consistency and channel states were not checked: nobody coordinates what is recorded"
+            yield "consistency and channel states were not checked: the checkpoints are uncoordinated"
         elif not self.scenario.rules.records_once:
             yield "consistency and channel states were not checked: a process may record a second time"
 
@@ -134,7 +134,7 @@ class Exploration:
     def _recorded_in_words(self) -> Iterator[str]:
         listed, more = self.recorded[:MOST_LISTED], len(self.recorded) - MOST_LISTED
         how = "and the number of runs that lead to each" if self.found.is_levelled else (
-            "but not how many runs lead to each, for runs of different lengths lead to the same state"
+            "but not the number of runs that lead to each, because runs of different lengths lead to the same state"
         )  # fmt: skip
         what = counted(len(self.recorded), "different snapshot")
         yield f"{what} can be recorded, {how}:" if listed else f"{what} can be recorded"
@@ -163,7 +163,7 @@ def _may_lose(space: Space) -> bool:
 
 
 def ways_in_words(snapshot: Snapshot) -> str:
-    """How many runs lead to a snapshot; empty where that is not known."""
+    """The number of runs that lead to a snapshot, in words; empty if it is not known."""
     if snapshot.ways is None:
         return ""
     told = f"{snapshot.ways:,}" if snapshot.is_exact else f"about {snapshot.ways:.1e}"
@@ -181,7 +181,7 @@ def exploration(
 ) -> Exploration:  # fmt: skip
     """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's own.
 
-    may: the faults that may happen at any moment. Raises InputError where the scenario does not go with them.
+    may: the faults that may happen at any moment. Raises InputError if the scenario does not go with them.
     """
     may.check(scenario)
     space = Space(may.engine(scenario), own_order=own_order, may=may)
@@ -191,7 +191,10 @@ def exploration(
 
 
 def complete_graph(count: int, sends: int) -> Scenario:
-    """`count` processes, each of which may send `sends` messages to anyone at any time; P1 may initiate once."""
+    """`count` processes, each of which may send `sends` messages to any other at any time; P1 may initiate once.
+
+    Raises InputError for a number out of range.
+    """
     if not FEWEST <= count <= MOST_PROCESSES:
         raise InputError(f"--complete {count}: give a number of processes from {FEWEST} to {MOST_PROCESSES}")
     if sends < 0:
@@ -212,7 +215,7 @@ def complete_graph(count: int, sends: int) -> Scenario:
 def changed(scenario: Scenario, algorithm: str | None, *, not_fifo: bool) -> Scenario:
     """The scenario with another algorithm or a broken rule, and with channels that are not FIFO. Raises InputError.
 
-    Where snapshots begin at sources, a complete graph without a script keeps its channels to later processes only.
+    If snapshots begin at sources, a complete graph without a script keeps its channels to later processes only.
     """
     if algorithm is not None and algorithm in BROKEN_RULES:
         scenario = replace(scenario, breaks=(algorithm,), algorithm_parameters={})

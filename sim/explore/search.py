@@ -1,4 +1,4 @@
-"""Breadth first through all states of a system: how many there are, which snapshots they record, and what is wrong."""
+"""The search, breadth first, through all states of a system: their number, their snapshots, and their violations."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ CHUNK = 1 << 19  # states of a level that are stepped together
 
 @dataclass
 class Explored:
-    """What was found.
+    """The findings of a search.
 
     levels: the keys of the pairs of a state and an account (sim/explore/numbers.py) by depth; with symmetry of their
-    representatives. pairs: how many these are. per_depth: how many states there are, by the fewest steps that lead to
-    them. stepped: of how many pairs all steps are known. ahead: how many were found of the next level so far, those of
-    two chunks twice. transitions: how many steps lead from a state to a state. problem: why these are not all; "" if
-    they are. stopped: what interrupted it. snapshots: what was recorded (the parts are numbered by `parts`), each with
-    the number of runs up to the step that completes it, exact below 2**53. is_levelled: whether all runs to a pair are
-    equally long; else these numbers mean nothing. worst: for each check that does not hold somewhere, a pair of least
-    depth in which it does not: the depth and the key. wrong: for each check, the number of runs up to a step that
-    completes a snapshot of which it does not hold, likewise.
+    representatives. pairs: their number. per_depth: the number of states, by the fewest steps that lead to them.
+    stepped: the number of pairs whose steps are all known. ahead: the number of pairs found so far of the next level,
+    those of two chunks twice. transitions: the number of steps from a state to a state. problem: the reason why these
+    are not all; "" if they are. stopped: the exception that interrupted it.
+
+    snapshots: the recordings (parts are numbered by `parts`), each with the number of runs up to the step that
+    completes it, exact below 2**53. is_levelled: whether all runs to a pair are equally long; else these numbers mean
+    nothing. worst: for each check that fails somewhere, the depth and the key of a pair of least depth in which it
+    fails. wrong: for each check, the number of runs up to a step that completes a snapshot that fails it, likewise.
     """
 
     space: Space
@@ -168,7 +169,7 @@ class Search:
         return held + int(self._are_new(self._new[0][0]).sum()) > self.most_states
 
     def _are_new(self, keys: Keys) -> NDArray[np.bool_]:
-        """Which of these states were not seen: all, where no run to a state is longer than another one."""
+        """Whether each of these states is new: all are if no run to a state is longer than another one."""
         if self.space.is_levelled and not self.symmetry:
             return np.ones(len(keys), bool)
         levels = self.found.levels

@@ -1,8 +1,8 @@
 """All states of a system, level by level: a state is one row of small numbers, packed into a key.
 
-A column for each node holds its local state, one for each channel its content, one the script's progress where its
-lines keep their order, one the awaited events that have happened. A level is stepped by table look-ups. Where runs to a
-state may have different lengths, its new states are those whose keys are not among the sorted keys seen.
+A column for each node holds its local state, and one for each channel its content. One holds the script's progress if
+its lines keep their order, and one the awaited events that have happened. A level is stepped by table look-ups. If runs
+to a state may have different lengths, its new states are those whose keys are not among the sorted keys seen.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ class Space:
         cannot be explored.
         """
         if isinstance(engine.algorithm, Member):
-            raise InputError("coordinator: every run is explored without a coordinator as yet; leave it out")
+            raise InputError("coordinator: exploration does not support a coordinator yet; remove it")
         if engine.plan is not None:
-            raise InputError("recovery: every run is explored without recoveries as yet; leave it out")
+            raise InputError("recovery: exploration does not support recoveries yet; remove it")
         if isinstance(engine.algorithm, Uploader):
-            raise InputError("storage: every run is explored without a storage as yet; leave it out")
+            raise InputError("storage: exploration does not support a storage yet; remove it")
         if engine.absent or any(isinstance(item.action, Join | Leave) for item in engine.agenda):
-            what = "faults: every run is explored without processes that join or leave as yet"
-            raise InputError(f"{what}; leave them out")
+            what = "faults: exploration does not support processes that join or leave yet"
+            raise InputError(f"{what}; remove these faults")
         if any(isinstance(item.action, Lose | Copy) for item in engine.agenda):
-            what = "faults: every run is explored without messages that the scenario loses or copies as yet"
-            raise InputError(f"{what}; leave them out, or give --losses instead")
+            what = "faults: exploration does not support messages that the scenario loses or copies yet"
+            raise InputError(f"{what}; remove these faults, or give --losses instead")
         self.engine, self.may = engine, may
         control = [] if not engine.algorithm.uses_control else [
             engine.control_channel(source, target)
@@ -190,7 +190,7 @@ class Space:
                     yield _unless(severed, _unless(is_stopped, move, self._goes_ahead))
 
     def _stopped(self, node: int, level: Level) -> Bits | None:
-        """In which states of a level a channel of a process is full (None: in none, whatever they are)."""
+        """Whether a channel of a process is full, by state of a level (None: it is not in any state)."""
         stopped = None
         for place, channel in enumerate(self.channels):
             if channel.source == node and channel.capacity is not None:
@@ -201,7 +201,7 @@ class Space:
         return stopped
 
     def _severed(self, level: Level, channel: Channel) -> Bits | None:
-        """In which states of a level a channel is severed (None: in none, whatever they are)."""
+        """Whether a channel is severed, by state of a level (None: it is not in any state)."""
         if self.world is None:
             return None
         severed = np.array([channel in local.severed for local in self.world.locals.things])
@@ -242,7 +242,7 @@ class Space:
         return np.flatnonzero(may)
 
     def _faults(self, level: Level) -> Iterator[Move]:
-        """What the world may do: what the scenario plans, and the faults that may happen at any moment."""
+        """The moves of the environment: planned faults, and those that may happen at any moment."""
         if self.world is None:
             return
         for item in self.engine.agenda:
@@ -264,7 +264,7 @@ class Space:
             yield from self._from_channel(self.world.number, level, locals_, kinds, place, self._lost_of)
 
     def _fault(self, node: int, level: Level, places: Keys, kind: str, *item: int) -> Move:
-        """A process crashes, starts again, is frozen or thawed: a step of the process and the world at once."""
+        """The move in which a process crashes, starts again, freezes or thaws: a step of it and the environment."""
         assert self.world is not None
         machine, world = self.machines[node], self.world
         known, column = len(world.locals.things), level.column(world.number).take(places)
@@ -286,7 +286,7 @@ class Space:
         self, node: int, level: Level, locals_: Keys, kinds: Keys, place: int,
         offered_of: Callable[[int, int], list[tuple[int, int]]],
     ) -> Iterator[Move]:  # fmt: skip
-        """What a node does with a message of a channel: the inputs that a content offers to it, one after another."""
+        """The moves of a node with a message of a channel: the inputs that a content offers to it, one by one."""
         column, known = len(self.machines) + place, len(self.contents[place].numbers.things)
         pairs, kinds = classes(kinds * known + level.column(column), len(locals_) * known)
         locals_, contents = locals_[pairs // known], pairs % known
@@ -298,7 +298,7 @@ class Space:
             yield self._taken(node, locals_, kinds, inputs, {column: left[contents] - contents})
 
     def _delivered_of(self, place: int, content: int) -> list[tuple[int, int]]:
-        """The inputs that a content offers to its target, with what is left of it."""
+        """The inputs that a content offers to its target, with the content that is left."""
         key = place, content
         if key not in self._delivered:
             channel = self.channels[place]
@@ -311,7 +311,7 @@ class Space:
         return self._delivered[key]
 
     def _lost_of(self, place: int, content: int) -> list[tuple[int, int]]:
-        """The inputs that a content offers to the world, with what is left of it."""
+        """The inputs that a content offers to the environment, with the content that is left."""
         key = place, content
         if key not in self._lost:
             assert self.world is not None
@@ -340,7 +340,7 @@ class Space:
         return self.packing.changed(keys, changes)
 
     def _changes(self, level: Level, move: Move) -> Iterator[Change]:
-        """What a move changes, each column of a state once."""
+        """The changes of a move, each column of a state once."""
         machine = self.machines[move.node]
         own = {move.node: machine.next_locals()[move.outcomes] - move.locals}
         yield Change(slice(None), move.cases, own | move.more)
@@ -403,7 +403,7 @@ class Space:
         self.check_room()
 
     def numbered(self) -> list[int]:
-        """How many things of each kind have a number."""
+        """The number of numbered things of each kind."""
         kinds = [kind for machine in self.machines for kind in (machine.locals, machine.inputs, machine.outcomes)]
         kinds += [kind for contents in self.contents for kind in (contents.numbers, contents.batches)]
         return [len(self.tokens.things), *(len(kind.things) for kind in (*kinds, self.happened))]
@@ -412,7 +412,7 @@ class Space:
 
     @property
     def holds_one_age(self) -> bool:
-        """Whether each local state has one age, whatever its account is: then all runs to a state are equally long."""
+        """Whether each local state has one age, for every account: then all runs to a state are equally long."""
         return all(machine.holds_one_age for machine in self.machines)
 
     @property
@@ -438,12 +438,12 @@ class Space:
     # ------------------------------------------------------------------ room in a key
 
     def sizes(self) -> list[int]:
-        """How many numbers each column has by now."""
+        """The number of numbers in each column so far."""
         sizes = [len(numbers.things) for numbers in self.numbered_things]
         return [*sizes, len(self.order) + 1, len(self.happened.things)]
 
     def check_room(self) -> None:
-        """Raises Wider where a column needs more bits."""
+        """Raises Wider if a column needs more bits."""
         needed = [(size - 1).bit_length() for size in self.sizes()]
         if any(bits > width for bits, width in zip(needed, self.packing.widths, strict=True)):
             raise Wider

@@ -1,9 +1,9 @@
 """Symmetry: processes that a scenario cannot tell apart are exchanged, and states that become one another count as one.
 
-A renaming is a permutation of interchangeable processes, carried on to their channels and to whatever names them. Two
-states that a renaming turns into each other have the same future but for those names, so one of them is explored (C. N.
-Ip and D. L. Dill, "Better Verification Through Symmetry", 1996). The representative is the state that is least column
-by column. It stands for as many states as there are different renamings of it.
+A renaming is a permutation of interchangeable processes, carried on to their channels and to all values that name them.
+Two states that a renaming turns into each other have the same future but for those names. So one of them is explored
+(C. N. Ip and D. L. Dill, "Better Verification Through Symmetry", 1996). The representative is the state that is least
+column by column. It stands for as many states as there are different renamings of it.
 
 Nothing is taken on trust: each execution of a rule is repeated under each renaming, and has to lead to the renamed
 outcome. Rules that treat processes differently, such as draws by the name of a process, are refused.
@@ -114,13 +114,13 @@ class Renaming:
         )  # fmt: skip
 
     def part(self, own: Part) -> Part:
-        """What a process recorded."""
+        """The recorded part of a process, renamed."""
         return Part(*map(self.value, own))
 
     # ------------------------------------------------------------------ their numbers
 
     def local(self, node: int, number: int) -> int:
-        """The number of a local state of a node, at the node that takes its place. The world names nobody it moves."""
+        """The number of a local state of a node, at its substitute. The environment names no process that it moves."""
         if self.space.world is not None and node == self.space.world.number:
             return number
         table = self._tables[node]
@@ -198,7 +198,7 @@ class Symmetry:
     """The renamings of a system. The states into which they turn a state are its orbit."""
 
     def __init__(self, scenario: Scenario, space: Space) -> None:
-        """Raises InputError where there are too many renamings."""
+        """Raises InputError if there are too many renamings."""
         self.space = space
         self.classes = interchangeable(scenario, space)
         count = math.prod(math.factorial(len(own)) for own in self.classes)
@@ -213,7 +213,7 @@ class Symmetry:
         self._checked: set[tuple[int, int, int]] = set()
 
     def in_words(self) -> str:
-        """Which processes are interchangeable."""
+        """The interchangeable processes, in words."""
         names = self.space.engine.processes
         told = [f"{', '.join(names[own] for own in others)} are interchangeable" for others in self.classes]
         return "; ".join(told) or "no processes are interchangeable"
@@ -256,7 +256,7 @@ class Symmetry:
         return renamed
 
     def images(self, key: int) -> list[int]:
-        """What the renamings make of a state, in their order."""
+        """The renamed states of a state, in the order of the renamings."""
         self.prepare()
         packing, keys = self.space.packing, np.array([key])
         columns = [packing.column(keys, place) for place in range(self.space.columns)]
@@ -267,7 +267,7 @@ class Symmetry:
         return self._of[tuple(second.places[place] for place in first.places)]
 
     def expanded(self, snapshots: Mapping[Recorded, float], parts: Numbers) -> Counter[Recorded]:
-        """What was recorded in all states, of what was recorded after representatives."""
+        """The recordings of all states, from those of the representatives."""
         found: Counter[Recorded] = Counter()
         known: dict[tuple[int, Hashable], Hashable] = {}
         for number, renaming in enumerate(self.renamings):

@@ -1,9 +1,9 @@
-"""What the world does to a system: the faults that a scenario plans, and those that may happen at any moment.
+"""The environment of a system: the faults that a scenario plans, and those that may happen at any moment.
 
-The world is one more node. Its local state says which channels are severed, which faults have happened, and how many
-more may. A crash is a step of the process that crashes, and changes the world's local state as well; so are a restart,
-a freeze and a thaw. A message is lost
-by the world alone: it is taken out of its channel, wherever it stands there, and the others keep their order.
+The environment is one more node. Its local state holds the severed channels, the faults that have happened, and the
+number of those that may still happen. A crash is a step of the process that crashes, and changes the environment's
+local state as well. So are a restart, a freeze and a thaw. A loss is a step of the environment alone: the message
+leaves its channel, from any place, and the others keep their order.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from sim.explore.numbers import Numbers, Tokens
 class MayHappen:
     """The faults that may happen at any moment, besides those that the scenario plans.
 
-    crashes: so many in a run, of any process that is up. restarts: whether a process that is down may start again.
-    losses: so many application messages and markers are lost in a run, each on its way, and nobody sends them again.
-    freezes: so many in a run, of any process that is up; one that is frozen may be thawed at any later step.
+    crashes: the most in a run, of any process that is up. restarts: whether a process that is down may start again.
+    losses: the most application messages and markers that are lost in transit in a run; they are not resent. freezes:
+    the most in a run, of any process that is up; one that is frozen may be thawed at any later step.
     """
 
     crashes: int = 0
@@ -36,7 +36,7 @@ class MayHappen:
     freezes: int = 0
 
     def check(self, scenario: Scenario) -> None:
-        """Raises InputError where that makes no sense."""
+        """Raises InputError if these faults do not go with the scenario."""
         for what in ("crashes", "losses", "freezes"):
             if getattr(self, what) < 0:
                 raise InputError(f"--{what} {getattr(self, what)}: give a number of {what}, 0 or more")
@@ -46,11 +46,11 @@ class MayHappen:
             if getattr(self, what):
                 raise InputError(f"--{what}: the scenario has faults of its own; take them out, or leave --{what} out")
         if self.crashes and scenario.snapshots and not scenario.rules.allows_crashes:
-            rules = f"the rules of {scenario.rules.title} do not allow for a crash as yet"
+            rules = f"the rules of {scenario.rules.title} do not support a crash yet"
             raise InputError(f"--crashes: {rules}; leave it out, or use Chandy-Lamport's")
         if scenario.fault_rates.meets_messages:
-            what = "fault_rates: every run is explored without messages that are lost or copied by chance as yet"
-            raise InputError(f"{what}; leave `lose` and `copy` out, or give --losses instead")
+            what = "fault_rates: exploration does not support messages that are lost or copied by chance yet"
+            raise InputError(f"{what}; remove `lose` and `copy`, or give --losses instead")
 
     def engine(self, scenario: Scenario) -> Engine:
         """An engine for the scenario in which this may happen."""
@@ -80,11 +80,11 @@ def may_record_again(engine: Engine, may: MayHappen) -> bool:
 
 @dataclass
 class WorldLocal(Local):
-    """The local state of the world.
+    """The local state of the environment.
 
-    crashes, losses, freezes: how many more may happen at any moment. takes_away: whether a state or a message may be
-    lost by now. slowed: how many times as long as usual a process takes, by its number; without time it changes
-    nothing.
+    crashes, losses, freezes: the numbers that may still happen at any moment. takes_away: whether a state or a message
+    may be lost so far. slowed: the factor by which a process is slower than usual, by its number; without time it
+    changes nothing.
     """
 
     severed: frozenset[Channel] = frozenset()
@@ -96,22 +96,22 @@ class WorldLocal(Local):
 
     @property
     def account(self) -> Hashable:
-        """What a check asks for, and no rule."""
+        """The part that a check reads, and no rule."""
         return self.takes_away
 
     def holds(self, *, counts_events: bool) -> Hashable:
-        """What the environment may still do."""
+        """The faults that the environment may still cause."""
         position = self.process.position, self.done
         severed, slowed = frozenset(channel.number for channel in self.severed), frozenset(self.slowed.items())
         return position, severed, slowed, self.crashes, self.losses, self.freezes
 
 
 class World(Machine):
-    """The world as a node. An input is ("item", number), ("lose", channel, rank of the message in it), or that some
-    process does something: ("crash",), ("restart",), ("freeze",), ("thaw",).
+    """The environment as a node.
 
-    The other half of these is the outcome at the process. The age of a run's local states counts it there. The other
-    half of a loss is the content of the channel (Space).
+    An input is ("item", number), ("lose", channel, rank of the message in it), or the half of a process's step:
+    ("crash",), ("restart",), ("freeze",), ("thaw",). The other half is the outcome at the process, where the age of a
+    run's local states counts the step. The other half of a loss is the content of the channel (Space).
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class World(Machine):
         self.may = may
 
     def initial(self, process: Process) -> WorldLocal:
-        """Before anything has happened."""
+        """The local state before the first fault."""
         return WorldLocal(process, crashes=self.may.crashes, losses=self.may.losses, freezes=self.may.freezes)
 
     def _carried_out(self, local: int, given: int) -> int:

@@ -1,6 +1,6 @@
 """A run as it was when a snapshot was complete: verdicts read nothing that came later.
 
-What is lost or rolled back afterwards changes no verdict; nor does it make an orphan consistent.
+A later loss or rollback changes no verdict; nor does it make an orphan consistent.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from sim.run.snapshots import Snapshot, parsed, snapshots_in
 from sim.theory.positions import Cut, Order
 from sim.theory.surviving import abandoned, renumbered
 
-_UNDOES = frozenset({LOST, FENCED, COPIED, RESTORE})  # what changes the meaning of rows before it
+_UNDOES = frozenset({LOST, FENCED, COPIED, RESTORE})  # kinds of rows that change the meaning of earlier rows
 _CHANGES = frozenset({RECORD, RECORDED, STATE_CHANGED, CHANNEL_CLOSED, SNAPSHOT_ABORTED})  # of the snapshot itself
 
 
 @dataclass(frozen=True)
 class AsOf:
-    """The rows up to the completion of a snapshot (of one that is not complete: all), and what they say of it."""
+    """The rows up to the completion of a snapshot (all if it is not complete), and the snapshot and order in them."""
 
     execution: Execution
     snapshot: Snapshot
@@ -44,12 +44,12 @@ class AsOf:
 
     @cached_property
     def cut(self) -> Cut:
-        """The recorded cut; processes that take no part, and losses and copies, stand where causality requires."""
+        """The recorded cut; processes that are no members, and losses and copies, stand where causality requires."""
         return self.order.recorded({name: (own.inside, own.step) for name, own in self.snapshot.local.items()})
 
     @cached_property
     def channels(self) -> list[str]:
-        """The channels between two who take part."""
+        """The channels between two members."""
         members = {*self.snapshot.members}
         return [own.name for own in self.execution.engine.channels if {*own.name.split("->")} <= members]
 
@@ -58,12 +58,12 @@ class AsOf:
         return self._ordered(channel, [to_json(message.body) for message in self.snapshot.recorded_in(channel)])
 
     def crossing(self, channel: str, cut: Cut) -> list[str]:
-        """The bodies that a cut finds in a channel, as JSON."""
+        """The bodies in a channel at a cut, as JSON."""
         messages = self.order.in_channel(channel, cut)
         return self._ordered(channel, [to_json(self.execution.flights[message].body) for message in messages])
 
     def _ordered(self, channel: str, bodies: list[str]) -> list[str]:
-        """What a channel holds: in the order of sending, or sorted where it is not FIFO, since it is a bag."""
+        """The bodies in a channel: in the order of sending, or sorted if it is not FIFO, since it is a bag."""
         return bodies if channel in self._fifo else sorted(bodies)
 
     @cached_property
@@ -72,7 +72,7 @@ class AsOf:
 
     @cached_property
     def right_at(self) -> dict[str, Cut | None]:
-        """By channel, the cut with losses and copies there so that it holds what was recorded (None: there is none)."""
+        """By channel, a cut with losses and copies inside that makes its recorded state right (None: there is none)."""
         equal: dict[str, dict[str, list[list[int]]]] = {}  # by channel and body, the losses and copies of each message
         for (channel, _), lines in self.order.undecided(self.cut).items():
             body = to_json(self.execution.flights[self.order.lines[lines[0]][0].message or 0].body)
@@ -87,7 +87,7 @@ class AsOf:
         return cut if self.crossing(channel, cut) == wanted else None
 
     def _with_more(self, cut: Cut, count: int, messages: list[list[int]]) -> Cut:
-        """The cut with losses and copies of equal messages, so that there are so many more, if that is possible."""
+        """The cut with losses and copies of equal messages that add `count` messages, if there is such a cut."""
         ways = {0: cut}  # one for each number
         for lines in messages:
             further: dict[int, Cut] = {}
@@ -100,13 +100,13 @@ class AsOf:
 
     @cached_property
     def placed(self) -> Cut:
-        """The cut with losses and copies there where all channels are right, if there is such a place."""
+        """The cut with losses and copies so that all channels are right, if there is such a cut."""
         own = [cut for cut in self.right_at.values() if cut is not None]
         is_right = len(own) == len(self.channels)
         return tuple(map(max, zip(*own, self.cut, strict=True))) if is_right else self.cut
 
     def cut_in(self, order: Order) -> Cut:
-        """The placed cut in the order of the whole run, in which there are more positions."""
+        """The placed cut in the order of the complete run, which has more positions."""
         rows = {own.row for line, count in zip(self.order.lines, self.placed, strict=True) for own in line[:count]}
         return tuple(sum(own.row in rows for own in line) for line in order.lines)
 
@@ -136,7 +136,7 @@ def snapshots_as_of(
 ) -> list[Snapshot]:
     """The snapshots in an event table as it was left, each as it was when it was complete.
 
-    A process may record again afterwards, or throw away what it has recorded, as a recovery makes it do.
+    A process may record again afterwards, or discard its recording, for instance in a recovery.
     """
     rows_of: dict[str | None, list[Event]] = {}
     for event in table:

@@ -1,8 +1,8 @@
-"""What the snapshots of a run cost: how long they take, what they hold up, what they send and what they store.
+"""The costs of a run's snapshots: their duration, the standstills that they cause, their messages and their storage.
 
 The names are those of the columns in which Apache Flink shows a checkpoint ("Monitoring Checkpointing" in its
 documentation, section "Checkpoint Details"): end-to-end duration, start delay, alignment duration, processed and
-persisted in-flight data. Everything is worked out from the rows of the event table.
+persisted in-flight data. Everything is computed from the rows of the event table.
 """
 
 from __future__ import annotations
@@ -30,22 +30,23 @@ from sim.run.rollbacks import recovery_times
 from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of
 from sim.run.stops import Stop, stops_of
 
-EMPTY = to_json(None)  # a body that is none, where sizes are counted
+EMPTY = to_json(None)  # stands for a missing body when sizes are counted
 
 
 class InFlight(NamedTuple):
-    """Application messages, and the bytes of their bodies as JSON; that of a message without a body is `null`."""
+    """A number of application messages, and the bytes of their bodies as JSON; a missing body counts as `null`."""
 
     messages: int = 0
     bytes: int = 0
 
 
 class Part(NamedTuple):
-    """What a snapshot costs at one process, in time units.
+    """The costs of a snapshot at one process, in time units.
 
     `start_delay` is the time from the beginning of the snapshot until the process hears of it: by its first marker, by
-    a control message, or because it is asked. `alignment` is the time from then until its part is done (None: it never
-    is), and `processed` what it receives meanwhile. Of copies that nobody coordinates it is the first one.
+    a control message, or by its own start. `alignment` is the time from then until its part is done (None: it never
+    is). `processed` counts the messages that it receives in this time. For uncoordinated checkpoints, the first one of
+    the process counts.
     """
 
     start_delay: float
@@ -55,15 +56,15 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Costs:
-    """What one snapshot costs, or all of a run together (`snapshot` is then None). Times are in time units.
+    """The costs of one snapshot, or of all of a run together (`snapshot` is then None). Times are in time units.
 
-    duration: from its beginning until it is complete, and valid where it is stored (None: it is not).
+    duration: from its beginning until it is complete, and valid if it is stored (None: it is not).
     parts: by process that has heard of it.
-    blocked: how long each channel was blocked for it, by name; paused: likewise each process. What has not ended counts
-        up to the end of the run. Channels and processes that never were are left out.
+    blocked: the time for which each channel was blocked for it, by name; paused: likewise each process. A standstill
+        that has not ended counts up to the end of the run. Channels and processes without one are left out.
     persisted: the messages in the recorded states of channels.
-    stored: the bytes that a storage has to hold: the manifest's where there is a storage, else those of the recorded
-        states and messages as JSON (None: nothing is valid).
+    stored: the bytes in storage: those of the manifest if there is a storage, else those of the recorded states and
+        messages as JSON (None: nothing is valid).
     """
 
     snapshot: str | None
@@ -79,7 +80,7 @@ class Costs:
 
     @property
     def start_delay(self) -> float | None:
-        """The longest of all processes (None: nobody has heard of it)."""
+        """The longest of all processes (None: no process has heard of it)."""
         return max((part.start_delay for part in self.parts.values()), default=None)
 
     @property
@@ -89,7 +90,7 @@ class Costs:
 
     @property
     def processed(self) -> InFlight:
-        """What all processes have received between the first they heard of it and the end of their part."""
+        """The messages that all processes received between hearing of it and the end of their part."""
         return _sum(part.processed for part in self.parts.values())
 
     @property
@@ -99,7 +100,7 @@ class Costs:
 
 
 class Lateness(NamedTuple):
-    """How much later messages were received than in the same run without snapshots, in time units.
+    """The delay of messages compared with the same run without snapshots, in time units.
 
     `messages` were received in both runs, `late` of them later, on average `mean` later and at most `most`.
     """
@@ -112,7 +113,7 @@ class Lateness(NamedTuple):
 
 @once
 def costs_of(execution: Execution) -> tuple[Costs, ...]:
-    """What each snapshot of a run costs, in the order of `snapshots_of`."""
+    """The costs of each snapshot of a run, in the order of `snapshots_of`."""
     rows: dict[str, list[Event]] = {}
     receipts: dict[str, list[Event]] = {}
     for row in in_time(execution.events):
@@ -130,10 +131,10 @@ def costs_of(execution: Execution) -> tuple[Costs, ...]:
 
 
 def all_costs(execution: Execution) -> Costs:
-    """What all snapshots of a run cost together: the longest of their times, the sums of all else.
+    """The costs of all snapshots of a run together: the longest of their times, the sums of everything else.
 
-    The status is that of the first which is not complete, else complete; the duration and what is stored are None where
-    one snapshot has none, and where there is no snapshot.
+    The status is that of the first which is not complete, else complete. `duration` and `stored` are None if one
+    snapshot has none, or if there is no snapshot.
     """
     found = costs_of(execution)
     durations = [own.duration for own in found if own.duration is not None]
@@ -157,16 +158,16 @@ def all_costs(execution: Execution) -> Costs:
 
 
 def mean_recovery_time(execution: Execution) -> float | None:
-    """How long a recovery of the run takes on average, from the crash to the last process that goes back."""
+    """The mean time units of a recovery, from the crash until the last process goes back (None: no recovery)."""
     times = recovery_times(execution)
     return sum(times) / len(times) if times else None
 
 
 def without_snapshots(scenario: Scenario) -> Scenario | None:
-    """The same run without snapshots, which says how late messages are (None: it would be another run).
+    """The same run without snapshots, to measure the delay of messages (None: it would be another run).
 
-    It would where somebody chooses each action, where chance does and no time passes, and where a recovery takes back
-    what snapshots have not recorded.
+    It would be another run if the scheduler has no time, because it chooses the actions by hand or at random. It would
+    also be another run if there is a recovery, because that goes back to a snapshot.
     """
     if not scenario.scheduler.has_time or scenario.recovery is not None:
         return None
@@ -174,9 +175,9 @@ def without_snapshots(scenario: Scenario) -> Scenario | None:
 
 
 def lateness(execution: Execution, without: Execution) -> Lateness:
-    """How late the application messages of a run are, beside the run `without` snapshots.
+    """The delay of the application messages of a run, compared with the run `without` snapshots.
 
-    A message is the same in both if it is the same one on its channel, in the order of sending.
+    Two messages are the same if they have the same number on their channel, in the order of sending.
     """
     times, usual = _receipt_times(execution), _receipt_times(without)
     late = [time - usual[message] for message, time in times.items() if message in usual]
@@ -186,7 +187,7 @@ def lateness(execution: Execution, without: Execution) -> Lateness:
 
 
 def _receipt_times(execution: Execution) -> dict[tuple[str, int], float]:
-    """When messages were received, by channel and number on it."""
+    """The times of receipts, by channel and number on it."""
     numbers: dict[str, int] = {}
     found: dict[tuple[str, int], float] = {}
     for flight in in_time(execution.flights):
@@ -205,7 +206,7 @@ def _costs(
     receipts: Mapping[str, Sequence[Event]],
     stops: Sequence[Stop],
 ) -> Costs:
-    """What a snapshot costs, from its rows, the receipts of each process, and what stood still for it."""
+    """The costs of a snapshot, from its rows, the receipts of each process, and the standstills that it caused."""
     last = execution.times[-1] if execution.times else 0.0
     bodies = [to_json(message.body) for message in snapshot.recorded_messages]
     persisted = InFlight(len(bodies), sum(len(body.encode()) for body in bodies))
@@ -234,7 +235,7 @@ def _costs(
 def _parts(
     execution: Execution, rows: Sequence[Event], receipts: Mapping[str, Sequence[Event]]
 ) -> Iterator[tuple[str, Part]]:
-    """What a snapshot costs at each process that has heard of it, in the order of the processes."""
+    """The costs of a snapshot at each process that has heard of it, in the order of the processes."""
     heard: dict[str, Event] = {}
     done: dict[str, Event] = {}
     is_coordinated = execution.engine.algorithm.coordinated
@@ -252,7 +253,7 @@ def _parts(
 
 
 def _lengths(stops: Sequence[Stop], kind: str, last: float) -> dict[str, float]:
-    """How long each channel was blocked, or each process paused."""
+    """The time for which each channel was blocked, or each process paused, by name."""
     found: dict[str, float] = {}
     for stop in stops:
         if stop.kind == kind:

@@ -1,6 +1,6 @@
-"""The state of the system at a cut: of each process after its last position inside, and of what is in the channels.
+"""The state of the system at a cut: of each process after its last position inside, and of the channels.
 
-It need not have occurred in the run: where the cut is consistent, it is a state through which the run could have gone.
+It need not have occurred in the run: if the cut is consistent, it is a state through which the run could have gone.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class CutStates:
     sent_on: dict[str, list[Flight]]
 
     def state(self, process: str, positions: int) -> Any:
-        """The state of a process after so many of its positions."""
+        """The state of a process after this number of its positions."""
         return self.local[process][positions]
 
     def in_channel(self, name: str, cut: Cut) -> list[Flight]:
-        """The messages that a cut finds in a channel, in the order of sending."""
+        """The messages in a channel at a cut, in the order of sending."""
         return [self.execution.flights[message] for message in self.order.in_channel(name, cut)]
 
     def amounts(self, cut: Cut) -> tuple[Counter[str], Counter[str]]:
-        """How much of each conserved good is in the processes, and how much in the channels."""
+        """The amounts of each conserved good in the processes, and those in the channels."""
         processes, channels = Counter[str](), Counter[str]()
         for name, positions in zip(self.order.processes, cut, strict=False):
             processes.update(self.measure(self.state(name, positions)))
@@ -50,7 +50,7 @@ class CutStates:
         return processes, channels
 
     def measure(self, state: Any) -> Mapping[str, int]:
-        """How much of each good there is in the state of a process: nothing where it is down or absent."""
+        """The amounts of each good in the state of a process; none if it is down or absent."""
         return {} if state is None else self.execution.engine.workload.measure(state)
 
 

@@ -1,4 +1,4 @@
-"""Runs a scenario: a pure function from the scenario to a finished execution.
+"""The run of a scenario: a pure function from the scenario to a finished execution.
 
 The same scenario gives the same events, to the byte, whether states are copied or changed in place.
 """
@@ -70,9 +70,9 @@ class Execution:
 
     @cached_property
     def events(self) -> list[Event]:
-        """The event table with the events that survive numbered without gaps (sim/theory/surviving.py).
+        """The event table with the surviving events numbered without gaps (sim/theory/surviving.py).
 
-        It is `table` itself where nothing is rolled back.
+        It is `table` itself if nothing is rolled back.
         """
         return renumbered(self.table)
 
@@ -86,17 +86,17 @@ class Execution:
 
     @cached_property
     def flights(self) -> list[Flight]:
-        """Every message of the run, by message id, as it went first: without what recoveries put back."""
+        """Every message of the run, by message id, on its first way: without those that recoveries put back."""
         return self._messages.all
 
     @cached_property
     def replays(self) -> list[Flight]:
-        """The messages that recoveries have put back into their channels, in the order of the rows that say so."""
+        """The messages that recoveries have put back into their channels, in the order of their rows `put_back`."""
         return self._messages.replays
 
     @cached_property
     def losses(self) -> dict[int, Event]:
-        """The rows that say that a message is lost or fenced off, by message id."""
+        """The rows of losses and fencings, by message id."""
         return self._messages.losses
 
     def body_of(self, event: Event) -> Any:
@@ -119,7 +119,7 @@ class Execution:
         return [0.0, *self.log.times]
 
     def replay(self, *, copied: bool = True) -> Iterator[Step]:
-        """Runs the scenario again, and yields every step. If not `copied`, all steps share one state, which changes."""
+        """Run the scenario again and yield every step. If not `copied`, all steps share one state, which changes."""
         engine = self.scenario.engine()
         state = engine.initial()
         scheduler = self.scenario.scheduler_for(engine, state)
@@ -164,10 +164,11 @@ def once(compute: Callable[[Owner], Found]) -> Callable[[Owner], Found]:
 def run(
     scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEPS, until: int | None = None
 ) -> Execution:
-    """Runs `scenario` to its end, or for `until` steps. States are changed in place unless `copied`.
+    """Run `scenario` to its end, or for `until` steps. States are changed in place unless `copied`.
 
-    Raises InputError if an action is refused (such as a send without the money), a choice is not enabled, the list of
-    delays is too short, or the run has more than `most_steps` steps; OutOfTime where its deadline passes.
+    Raises InputError if an action is refused (such as a send without the money) or a choice is not enabled. It also
+    does if the list of delays is too short, or the run has more than `most_steps` steps. Raises OutOfTime if its
+    deadline passes.
     """
     engine = scenario.engine()
     state = engine.initial()

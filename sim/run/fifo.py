@@ -1,4 +1,4 @@
-"""The effect of FIFO on a run: which message waits behind which, although its own delay has passed."""
+"""The effect of FIFO on a run: the messages that wait behind others, although their own delay has passed."""
 
 from __future__ import annotations
 

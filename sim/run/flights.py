@@ -28,9 +28,9 @@ from sim.core.rules import ROW_WIDTH
 class Flight(NamedTuple):
     """A message of any kind, with its send and its receive (None: it never arrives).
 
-    `stamp` is what the algorithm piggybacks on it. `lost` is the row that says that it is lost, or fenced off. A copy
-    of another message has the send of that one, and the row `copied` that says so (None: it is no copy). What a
-    recovery puts back into its channel is a flight of its own: it has the send of the message, and the row `put_back`.
+    `stamp` is the algorithm's stamp on it. `lost` is the row of its loss or fencing. A copy of another message has the
+    send of that one, and its own row `copied` (None: it is no copy). A message that a recovery puts back into its
+    channel is a flight of its own: it has the send of the message, and the row `put_back`.
     """
 
     id: int
@@ -82,7 +82,7 @@ class Flights:
 
     @cached_property
     def all(self) -> list[Flight]:
-        """Every message of the run, by message id, as it went first: without what recoveries put back."""
+        """Every message of the run, by message id, on its first way: without those that recoveries put back."""
         channel_of = {channel.name: channel for channel in self._engine.channels}
         arrivals, losses = self._ends
         found = []
@@ -105,12 +105,12 @@ class Flights:
 
     @staticmethod
     def _way(event: Event) -> tuple[str | int | None, ...]:
-        """What a send and the rows of its copies have in common."""
+        """The key that a send shares with the rows of its copies."""
         return event.process, event.index, event.channel, event.snapshot_id if event.index is None else None
 
     @cached_property
     def replays(self) -> list[Flight]:
-        """The messages that recoveries have put back into their channels, in the order of the rows that say so."""
+        """The messages that recoveries have put back into their channels, in the order of their rows `put_back`."""
         found = []
         for number, (_, *again) in self._ways.items():
             for row, receive, lost in again:
@@ -121,8 +121,8 @@ class Flights:
     def _ways(self) -> dict[int, list[list[Event | None]]]:
         """By message id, the ways of those that recoveries have put back: the row `put_back`, the receipt, the loss.
 
-        The first way is that of the message as it was sent. What is lost or fenced off is on the oldest way; what is
-        received on the newest, for what is put back is there at once.
+        The first way is that of the message as it was sent. A loss or fencing ends the oldest way. A receipt ends the
+        newest way, because a message that is put back is there at once.
         """
         if not self._engine.has_lives:
             return {}
@@ -144,9 +144,9 @@ class Flights:
 
     @cached_property
     def _ends(self) -> tuple[dict[int, Event], dict[int, Event]]:
-        """By message id, the rows that say that a message is received, and that it is lost or fenced off.
+        """By message id, the rows of receipts, and those of losses and fencings.
 
-        Of what a recovery puts back they are those of the message as it was sent.
+        For a message that a recovery puts back, they are the rows of the message as it was sent.
         """
         received: dict[int, Event] = {}
         lost: dict[int, Event] = {}
@@ -164,5 +164,5 @@ class Flights:
 
     @cached_property
     def losses(self) -> dict[int, Event]:
-        """The rows that say that a message is lost or fenced off, by message id."""
+        """The rows of losses and fencings, by message id."""
         return self._ends[1]

@@ -1,10 +1,12 @@
 """Predicates over the state of the system at a cut, such as `P1.money + C12.money > 100`.
 
-Of a process: `P1.events` (how many are inside), `P1.last` (the name of the last one), `P1.state`, and what its state
-holds by name, such as `P1.cash` or `P1.state["cash"]`. Of a channel, by its caption: `C12.messages` (how many are in
-it), `C12.bodies` (in words), `C12.bodies[0]` (the oldest), and a good, such as `C12.cash`. Of all processes and all
-channels: `processes.cash`, `channels.cash`, `channels.messages`, `processes.events`. Names that are no words are
-written `process["node 1"]`, `channel["a->b"]`.
+- A process: `P1.events` (the number inside), `P1.last` (the name of the last one), `P1.state`, and a named part of its
+  state, such as `P1.cash` or `P1.state["cash"]`.
+- A channel, by its caption: `C12.messages` (the number in it), `C12.bodies` (in words), `C12.bodies[0]` (the oldest),
+  and a good, such as `C12.cash`.
+- All processes and all channels: `processes.cash`, `channels.cash`, `channels.messages`, `processes.events`.
+
+Names that are no words are written `process["node 1"]`, `channel["a->b"]`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _ALLOWED = (
     "max and sqrt"
 )
 
-CHANNEL = 10  # messages that could be looked at while a channel is looked up
+CHANNEL = 10  # the cost of looking up a channel, counted in messages
 
 Quantity = Callable[[Cut], Any]
 
@@ -35,7 +37,7 @@ Quantity = Callable[[Cut], Any]
 class StatePredicate:
     """A predicate on the state at a cut, for `possibly` and `definitely`.
 
-    `work` tells how much is looked at to answer for one cut, counted in messages.
+    `work` is the effort for one cut, counted in messages.
     """
 
     def __init__(self, expression: Expression, quantities: Mapping[Path, Quantity], work: int) -> None:
@@ -79,7 +81,7 @@ class Predicates:
         return StatePredicate(expression, quantities, sum(map(self._work, expression.paths())))
 
     def _work(self, path: Path) -> int:
-        """How much is looked at for one quantity at one cut, counted in messages."""
+        """The effort for one quantity at one cut, counted in messages."""
         if path[0] == "processes":
             return len(self.processes)
         if path[0] == "channels":
@@ -95,7 +97,7 @@ class Predicates:
         return [text for text in found if len(text) <= MOST_LETTERS]
 
     def _total(self, good: str) -> int:
-        """How much of a good there is."""
+        """The total amount of a good."""
         return self.workload.total()[good]
 
     def _texts(self) -> list[str]:
@@ -128,19 +130,19 @@ class Predicates:
     def _check_key(self, path: Path, key: str | int) -> None:
         """Raises InputError for a part that a quantity never has."""
         *owner, field = path
-        whole = ".".join(path)
+        complete = ".".join(path)
         if field == "bodies":
             if isinstance(key, int) and not isinstance(key, bool) and key >= 0:
                 return
-            raise InputError(f"{whole}[{json.dumps(key)}]: say which message by its place, such as {whole}[0]")
+            raise InputError(f"{complete}[{json.dumps(key)}]: name the message by its place, such as {complete}[0]")
         if field != "state":
-            raise InputError(f"{whole} has no parts; leave out [{json.dumps(key)}]")
+            raise InputError(f"{complete} has no parts; leave out [{json.dumps(key)}]")
         states = self.states.local[owner[-1]]
         known = {name for state in states if isinstance(state, Mapping) for name in state}
         known |= {place for state in states if isinstance(state, list | tuple) for place in range(len(state))}
         if key not in known or isinstance(key, bool):
             offered = nearest(str(key), sorted(map(str, known))) if known else "its state has no parts"
-            raise InputError(f"{whole}[{json.dumps(key)}]: no state of {owner[-1]} has this part; {offered}")
+            raise InputError(f"{complete}[{json.dumps(key)}]: no state of {owner[-1]} has this part; {offered}")
 
     def _of_process(self, name: str, field: str) -> Quantity:
         rank, states = self.processes.index(name), self.states.local[name]
@@ -157,7 +159,7 @@ class Predicates:
         if field in self.fields:
             return lambda cut: (states[cut[rank]] or {}).get(field)
         known = ["events", "last", "state", *self.goods, *self.fields]
-        raise InputError(f"{brief(field)} is nothing of the process {name}; {nearest(field, known)}")
+        raise InputError(f"{brief(field)} is no quantity of the process {name}; {nearest(field, known)}")
 
     def _of_channel(self, name: str, field: str) -> Quantity:
         def inside(cut: Cut) -> list[Flight]:
@@ -170,19 +172,19 @@ class Predicates:
         if field in self.goods:
             return lambda cut: sum(self.workload.measure_body(flight.body).get(field, 0) for flight in inside(cut))
         known = ["messages", "bodies", *self.goods]
-        raise InputError(f"{brief(field)} is nothing of the channel {name}; {nearest(field, known)}")
+        raise InputError(f"{brief(field)} is no quantity of the channel {name}; {nearest(field, known)}")
 
     def _of_all(self, where: str, field: str) -> Quantity:
         """The sum over all processes, or over all channels."""
         sums = ["events" if where == "processes" else "messages", *self.goods]
         if field not in sums:
-            raise InputError(f"{brief(field)} is nothing that {where} have together; {nearest(field, sums)}")
+            raise InputError(f"{brief(field)} is no quantity of all {where}; {nearest(field, sums)}")
         one, names = (self._of_process, self.processes) if where == "processes" else (self._of_channel, self.used)
         parts = [one(name, field) for name in names]
         return lambda cut: sum(part(cut) for part in parts)
 
     def _unknown(self, path: Path) -> str:
-        """What is wrong with a path that names nothing."""
+        """The error on a path that names nothing."""
         length = 2 if path[0] in ("process", "channel") and len(path) > 1 else 1
         name, rest = path[length - 1], path[length:]
         written = f"{path[0]}[{_quoted(name)}]" if length == 2 else name
@@ -193,7 +195,7 @@ class Predicates:
             offered = [*self.processes, *self.channel_called, "processes", "channels"]
             return f"{brief(name)} is no process and no channel of this run; {nearest(name, offered)}"
         if not rest:
-            return f"{brief(name)} alone is no quantity; say what of it, such as {written}.{field}"
+            return f"{brief(name)} alone is no quantity; add a quantity, such as {written}.{field}"
         return f"{written} has one name after it, such as {written}.{field}; leave out {brief('.'.join(rest[1:]))}"
 
 

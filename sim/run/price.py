@@ -1,8 +1,8 @@
-"""What a run will cost, estimated from its scenario alone: nothing is run.
+"""The price of a run, estimated from its scenario alone: nothing is run.
 
-Everything is counted in steps, about as long as an ordinary step takes to run and to get ready for a diagram. So one
-limit holds for all, and the part that takes most says what would have to be smaller. Workloads and algorithms say what
-they cause (`Workload.events`, `SnapshotAlgorithm.messages`); both have a default.
+Everything is counted in steps: the time in which an ordinary step is run and made ready for a diagram. So one limit
+holds for all, and the greatest part says what would have to be smaller. Workloads and algorithms estimate their own
+events and messages (`Workload.events`, `SnapshotAlgorithm.messages`); both have a default.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.services.member import Member
 
-# Measured, in steps. A marker leaves three rows; a snapshot has a record, a cut and verdicts, a cut a line.
+# Measured, in steps. A marker leaves three rows; a snapshot has a record, a cut and verdicts; a cut has a line.
 PER_MARKER = 2.5
 PER_SNAPSHOT, PER_CUT = 20, 20
-PER_BEAT = 4  # a timer, the heartbeat, an answer to it, and what is done on it
-PER_UPLOAD = 4  # sent, come, answered, the answer come; a refused one has a pause as well, and nothing is written
+PER_BEAT = 4  # a timer, the heartbeat, the answer to it, and the reaction to that
+PER_UPLOAD = 4  # sent, received, answered, answer received; a refused one has a pause instead of the writing
 EVENTS_CHECKED, CLOCKS_KEPT, LOOKED_AT = 200, 200, 120  # of events, of numbers in vector clocks, of queues: for a step
 
 
 class Part(NamedTuple):
-    """A part of a price: in steps, what causes it, and what would have to be smaller."""
+    """A part of a price: its steps, its cause in words, and the advice on what to make smaller."""
 
     steps: float
     cause: str
@@ -37,11 +37,11 @@ class Price(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """All of it."""
+        """The whole price, in steps."""
         return round(sum(part.steps for part in self.parts))
 
     def refuse_beyond(self, most: int, place: str) -> None:
-        """Raises InputError, with what causes most of it, if the price is more than `place` allows: `most` steps."""
+        """Raises InputError, with the main cause, if the price is more than `place` allows: `most` steps."""
         if self.steps > most:
             first = max(self.parts)
             raise InputError(
@@ -51,7 +51,7 @@ class Price(NamedTuple):
 
 
 def price_of(scenario: Scenario) -> Price:
-    """The price of running a valid `scenario`, and of getting it ready for a diagram."""
+    """The price of running a valid `scenario` and making it ready for a diagram."""
     engine = scenario.engine()
     processes, channels = len(scenario.processes), len(scenario.channels)
     beats, rounds = _of_coordinator(engine.algorithm)
@@ -111,7 +111,7 @@ def price_of(scenario: Scenario) -> Price:
 
 
 def _of_coordinator(algorithm: SnapshotAlgorithm) -> tuple[int, int]:
-    """How many heartbeats each process sends, and how many snapshots a coordinator starts by itself."""
+    """The number of heartbeats of each process, and of snapshots that a coordinator starts by itself."""
     if not isinstance(algorithm, Member):
         return 0, 0
     own = algorithm.settings
@@ -119,14 +119,14 @@ def _of_coordinator(algorithm: SnapshotAlgorithm) -> tuple[int, int]:
 
 
 def _tries(scenario: Scenario) -> float:
-    """How often a part is uploaded, at most about: once for each round that a busy storage needs for all of them."""
+    """An estimate of the most tries to upload a part: one for each round that a busy storage needs for all of them."""
     own = scenario.storage_settings()
     rounds = len(scenario.processes) / own.limit if own.limit else 1.0
     return max(1.0, min(own.tries, rounds))
 
 
 def _recoveries(scenario: Scenario) -> int:
-    """How many recoveries there are: those at a time given, and one for each crash."""
+    """The number of recoveries: those at a given time, and one for each crash."""
     plan = scenario.recovery
     if plan is None:
         return 0

@@ -1,4 +1,4 @@
-"""A run coloured by a snapshot: its row of actions, and what they lead to beside what was recorded (EWD864a)."""
+"""A run coloured by a snapshot: its row of actions, the state they lead to, and the recorded state (EWD864a)."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from sim.theory.positions import Cut
 
 
 class SystemState(NamedTuple):
-    """The state of those who take part: of every process by name, and the bodies in every channel by name."""
+    """The state of the members: of every process by name, and the bodies in every channel by name."""
 
     processes: dict[str, Any]
     channels: dict[str, list[Any]]
 
 
 class TakenBack(InputError):
-    """A recovery has taken back what a snapshot contains, after it was complete."""
+    """A recovery has taken back events inside a snapshot, after it was complete."""
 
 
 class ColouredRun:
     """The actions of a run, white inside the `cut` of a snapshot and red outside it.
 
-    Losses and copies on their way are placed where the recorded channels are right, if there is such a place. `row` has
-    the actions in the order of the run, `channels` those between two processes that take part. The `snapshot` is as it
-    was when it was complete. `ends` is the step with which the run ends, if a recovery has taken back later what is
-    inside (None: it has not).
+    Losses and copies on their way are placed so that the recorded channels are right, if there is such a place. `row`
+    has the actions in the order of the run, `channels` those between two members. The `snapshot` is as it was when it
+    was complete. `ends` is the step with which the run ends, if a later recovery takes back events inside the cut
+    (None: it does not).
     """
 
     ends: int | None = None
 
     def __init__(self, execution: Execution, snapshot: Snapshot) -> None:
-        """Raises InputError where there is no such cut on the surviving line.
+        """Raises InputError if there is no such cut on the surviving line.
 
-        So it is where some process has not recorded; TakenBack where a recovery has taken the recording back, or the
-        sending of what is received inside: no order of the actions that are left leads there.
+        This is so if a process has not recorded. It raises TakenBack if a recovery has taken back the recording, or the
+        sending of a message received inside: no order of the remaining actions leads there.
         """
         self.execution, self.order = execution, execution.order
         own = as_of(execution, snapshot)
@@ -62,8 +62,8 @@ class ColouredRun:
         for message in self.order.unsent(self.cut):
             receive = execution.history.receives[message]
             raise TakenBack(
-                f"{snapshot.id}: {receive.process} has received a message (step {receive.step}) of which a recovery "
-                "has taken the sending back; no order of the actions that are left leads to this state"
+                f"{snapshot.id}: {receive.process} has received a message (step {receive.step}) whose sending a "
+                "recovery has taken back, so no order of the remaining actions leads to this state; choose another one"
             )
         self.row = coloured_actions(self.order, self.cut)
 
@@ -74,7 +74,7 @@ class ColouredRun:
 
     @cached_property
     def recorded(self) -> SystemState:
-        """What the snapshot has recorded."""
+        """The state that the snapshot has recorded."""
         bodies = {name: [own.body for own in self.snapshot.recorded_in(name)] for name in self.channels}
         states = {name: self.snapshot.local[name].state for name in self.snapshot.members}
         return SystemState(states, self._ordered(bodies))
@@ -89,13 +89,13 @@ class ColouredRun:
         return SystemState(processes, self._ordered(bodies))
 
     def is_equal(self, name: str) -> bool | None:
-        """Whether what was recorded of a process or a channel is met; None: its recording is not done, or never is."""
+        """Whether the state of a process or channel is the recorded one (None: its recording is not done)."""
         if name in self.recorded.processes:
             return bool(self.recorded.processes[name] == self.met.processes[name])
         return self.recorded.channels[name] == self.met.channels[name] if name in self.snapshot.channels else None
 
     def _ordered(self, channels: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """What channels hold; those that are not FIFO hold a bag, which is sorted."""
+        """The contents of channels; those of a channel that is not FIFO are a bag, which is sorted."""
         fifo = {own.name: own.fifo for own in self.execution.engine.channels}
         return {name: own if fifo[name] else sorted(own, key=to_json) for name, own in channels.items()}
 
@@ -103,8 +103,8 @@ class ColouredRun:
 def coloured_run(execution: Execution, name: str | None) -> ColouredRun:
     """A run, coloured by a snapshot (None: the first with a cut).
 
-    If a recovery has taken back later what is inside, it is the run as it was when the snapshot was complete. Raises
-    InputError where there is no such snapshot, or it has no cut.
+    If a later recovery takes back events inside its cut, it is the run up to the completion of the snapshot. Raises
+    InputError if there is no such snapshot, or it has no cut.
     """
     snapshot = chosen_snapshot(execution, name)
     try:
@@ -126,8 +126,8 @@ def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:
     if not known:
         raise InputError(at("snapshots: this run takes none; start one at some process"))
     if name is None:
-        whole = [own for own in known if own.members and {*own.members} <= {*own.local} and not own.is_over]
-        return (whole or known)[0]
+        with_cut = [own for own in known if own.members and {*own.members} <= {*own.local} and not own.is_over]
+        return (with_cut or known)[0]
     found = next((own for own in known if own.id == name), None)
     if found is None:
         raise InputError(

@@ -23,8 +23,8 @@ from sim.core.model import (
 class RecordedState(NamedTuple):
     """The recorded state of a process, the number of its events `inside`, and the `step` of the recording.
 
-    `recorded` is the state as it was recorded. It is `state` as well, unless that was no copy: then `changes` holds
-    what it became afterwards, each time with the step, and `state` is the last of these.
+    `recorded` is the state as it was recorded. It equals `state`, unless the recording was no copy. Then `changes`
+    holds each later state with its step, and `state` is the last of these.
     """
 
     state: Any
@@ -44,10 +44,11 @@ class RecordedMessage(NamedTuple):
 
 
 class Parts:
-    """What the members have recorded for a snapshot, row by row.
+    """The recordings of a snapshot's members, row by row.
 
-    Who aborts, records again, or goes back behind its part before all is complete discards what it had recorded; so
-    does who leaves, or crashes with a part that is not done. `torn` is the first of these two.
+    A process discards its part if it aborts or records again. It discards it if it goes back to before its part while
+    the snapshot is not complete. It also discards it if it leaves, or crashes with a part that is not done: `torn` is
+    the first such process.
     """
 
     def __init__(self, members: Collection[str], body_of: Callable[[Event], Any], *, is_given_up: bool) -> None:
@@ -62,10 +63,10 @@ class Parts:
         self.aborted: int | None = None
         self.collected: int | None = None
         self.end: int | None = None
-        self._behind: set[str] = set()  # who has gone back behind its part after all was complete
+        self._behind: set[str] = set()  # processes that went back to before their part after the snapshot was complete
 
     def take(self, row: Event) -> None:
-        """A row of the snapshot, or one that may end a part of it."""
+        """Take in a row of the snapshot, or one that may end a part of it."""
         process, channel = row.process, row.channel or ""
         if row.kind in (CRASH, LEAVE, RESTORE):
             self._end_part(row)
@@ -94,7 +95,7 @@ class Parts:
             self.collected = row.step
 
     def _end_part(self, row: Event) -> None:
-        """A process crashes, leaves or goes back."""
+        """Take in the row of a process that crashes, leaves or goes back."""
         process = row.process
         has_part = process in self.local
         if row.kind == RESTORE:
@@ -114,7 +115,7 @@ class Parts:
                 self.torn = self.torn or process
 
     def _discard(self, process: str) -> None:
-        """Removes everything that a process has recorded."""
+        """Remove everything that a process has recorded."""
         for channel in [name for name in {*self.kept, *self.closed} if name.partition("->")[2] == process]:
             self.kept.pop(channel, None)
             self.closed.pop(channel, None)
@@ -123,7 +124,7 @@ class Parts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every member's part is done, and none was torn or given up."""
+        """Whether every member's part is done, and the snapshot is neither torn nor aborted."""
         return not self.torn and self.aborted is None and all(name in self.done for name in self._members)
 
     @property

@@ -1,4 +1,4 @@
-"""The recovery lines of a run whose processes make copies without coordination."""
+"""The recovery lines of a run with uncoordinated checkpoints."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from sim.theory.surviving import is_gone
 
 @once
 def recoveries_of(execution: Execution) -> Mapping[str, Recovery]:
-    """By snapshot: the recovery line of all its copies. Empty where the algorithm coordinates what is recorded.
+    """The recovery line of each snapshot's checkpoints, by snapshot. Empty if the algorithm coordinates its recordings.
 
-    Copies that a recovery has taken back are left out: they are of a life that is over.
+    Checkpoints that a recovery has taken back are left out: they belong to an old epoch.
     """
     if execution.engine.algorithm.coordinated:
         return {}
-    copies: dict[str, dict[str, list[int]]] = {}
+    checkpoints: dict[str, dict[str, list[int]]] = {}
     for row in execution.events:
         if row.kind == RECORD and not is_gone(row):
-            copies.setdefault(row.snapshot_id or "", {}).setdefault(row.process, []).append(row.index or 0)
+            checkpoints.setdefault(row.snapshot_id or "", {}).setdefault(row.process, []).append(row.index or 0)
     failed = failed_in(execution)
-    return {name: recovery_line(execution.history, own, failed) for name, own in copies.items()}
+    return {name: recovery_line(execution.history, own, failed) for name, own in checkpoints.items()}
 
 
 def failed_in(execution: Execution) -> tuple[str, ...]:
-    """The processes that fail at the end of a run: those that its algorithm is told (none: all), and who is down."""
+    """The processes that fail at the end of a run: those that its algorithm names (none: all) or that are down."""
     processes = execution.scenario.processes
     named = execution.engine.algorithm.failed or processes
     down = down_at_the_end(execution)

@@ -1,4 +1,4 @@
-"""Finds the message of a run that a reference names. A message has up to three names."""
+"""References to the messages of a run, and the message that a reference names. A message has up to three names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def references(execution: Execution) -> list[MessageReference]:
 def all_references(execution: Execution) -> list[tuple[MessageReference, ...]]:
     """For each message, by id, its names: by label (if it has one), by channel and ordinal, by its send's number.
 
-    A copy, which no edit is about, has one of the kind "copied".
+    A copy, which no edit can change, has one of the kind "copied".
     """
     counted: Counter[tuple[str, str, str | None]] = Counter()
     found: list[tuple[MessageReference, ...]] = []
@@ -59,7 +59,7 @@ def message_at(execution: Execution, reference: MessageReference) -> Flight:
 
 
 def _why_none(execution: Execution, reference: MessageReference) -> str:
-    """Why a reference names no message of this run, and what is near."""
+    """The reason why a reference names no message of this run, with the nearest name."""
     if reference.label is not None:
         labels = {name.label for name in references(execution) if name.label}
         return f"no message is sent at {reference.label!r} in this run; {nearest(reference.label, labels)}"
@@ -79,21 +79,21 @@ def _why_none(execution: Execution, reference: MessageReference) -> str:
 
 
 def notes(execution: Execution, most: int = 3) -> list[str]:
-    """Sentences on what the scenario says in vain: the first `most` delays of messages that this run never sends.
+    """Sentences on delays without effect: the first `most` delays of messages that this run never sends.
 
-    It is no error, for an edit may have taken the message away. While a user chooses every step there are none, for the
-    message may still come.
+    Such a delay is no error, because an edit may have removed the message. While a user chooses every step there are no
+    such sentences, because the message may still be sent.
     """
     scenario = execution.scenario
     if scenario.scheduler.kind == "manual":
         return []
     stray = [reference for reference in scenario.delays if find(execution, reference) is None]
     marker, control = execution.engine.algorithm.marker, execution.engine.algorithm.control_message
-    told = [
+    found = [
         f"the delay of {reference.in_words(marker, control)} has no effect: {_why_none(execution, reference)}"
         for reference in stray[:most]
     ]
     more = len(stray) - most
     if more > 0:
-        told.append(f"{more} more {'delay has' if more == 1 else 'delays have'} no effect either")
-    return told
+        found.append(f"{more} more {'delay has' if more == 1 else 'delays have'} no effect either")
+    return found

@@ -1,4 +1,4 @@
-"""What the recoveries of a run take back: the line that each goes back to, and the future that it abandons."""
+"""The recoveries of a run: the line that each goes back to, and the events that it takes back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Rollback:
     """One recovery: its row, and the row `restore` of each process that it has restored, by name.
 
     `line` holds, by process, the row of the recording that it goes back to (None: the initial state): that for the
-    snapshot, or for another one where no rule coordinates the copies.
+    snapshot, or, with uncoordinated checkpoints, that for another one.
     """
 
     recovery: Event
@@ -43,7 +43,7 @@ def rollbacks_of(execution: Execution) -> tuple[Rollback, ...]:
     found: list[Rollback] = []
     if not execution.engine.has_lives:
         return ()
-    recordings: dict[tuple[str | int | None, ...], Event] = {}  # the last of so many events, for a snapshot and at all
+    recordings: dict[tuple[str | int | None, ...], Event] = {}  # the last one by process, index (and snapshot)
     for row, event in zip(execution.table, execution.events, strict=True):
         if row.kind == RECOVERY:
             found.append(Rollback(event))
@@ -61,7 +61,7 @@ def rollbacks_of(execution: Execution) -> tuple[Rollback, ...]:
 def taken_back(execution: Execution) -> dict[int, Rollback]:
     """The recovery that takes a row back, by row number: an application event, a recording, or a marker's row.
 
-    What is done for the snapshot that is gone back to stays.
+    The rows of the snapshot that the recovery goes back to stay.
     """
     found: dict[int, Rollback] = {}
     for rollback in rollbacks_of(execution):
@@ -77,7 +77,7 @@ def taken_back(execution: Execution) -> dict[int, Rollback]:
 
 @once
 def _own_rows(execution: Execution) -> dict[str, list[Event]]:
-    """The application events of each process, with those that are gone, in the order of the run."""
+    """The application events of each process, including those taken back, in the order of the run."""
     found: dict[str, list[Event]] = {}
     for event in execution.events:
         if event.kind in APPLICATION_KINDS:
@@ -94,14 +94,14 @@ def is_inside(execution: Execution, event: Event, recording: Event) -> bool:
 
 
 def events_inside(execution: Execution, recording: Event) -> Sequence[Event]:
-    """The application events in the state that a process records in the row `recording`, in whatever life."""
+    """The application events in the state that a process records in the row `recording`, in any epoch."""
     if not is_gone(recording):
         return execution.history.of[recording.process][: recording.index]
     return [own for own in _own_rows(execution)[recording.process] if is_inside(execution, own, recording)]
 
 
 def first_outside(execution: Execution, recording: Event) -> Event | None:
-    """The next event of a process after a recording of it, in the same life (None: there is none)."""
+    """The next event of a process after a recording of it, in the same epoch (None: there is none)."""
     inside = events_inside(execution, recording)
     if not is_gone(recording):
         own = execution.history.of[recording.process]
@@ -112,7 +112,7 @@ def first_outside(execution: Execution, recording: Event) -> Event | None:
 
 
 def as_survives(execution: Execution, flight: Flight) -> Flight | None:
-    """A message on the surviving line: with the receipt that counts there. None: a recovery has taken it back."""
+    """A message on the surviving line, with the receipt that counts there (None: a recovery has taken it back)."""
     if not rollbacks_of(execution):
         return flight
     if is_gone(flight.send):
@@ -125,7 +125,7 @@ def as_survives(execution: Execution, flight: Flight) -> Flight | None:
 
 
 def as_known_to(execution: Execution, flight: Flight, recording: Event | None) -> Flight:
-    """A message as the life knows it in which its receiver records: as it was put back before that, else as it was."""
+    """A message as the epoch knows it in which its receiver records: as it was put back before that, else as it was."""
     if recording is None or not rollbacks_of(execution):
         return flight
     again = (own for own in execution.replays if own.id == flight.id and own.put_back is not None)
@@ -133,9 +133,9 @@ def as_known_to(execution: Execution, flight: Flight, recording: Event | None) -
 
 
 def recovery_times(execution: Execution) -> list[float]:
-    """How long each recovery takes in which a process goes back.
+    """The length, in time units, of each recovery in which a process goes back.
 
-    It is the time from the crash, or where there is none from its beginning, until the last process has gone back.
+    It lasts from the crash, or without a crash from its beginning, until the last process has gone back.
     """
     found = []
     failed = begun = last = None

@@ -41,20 +41,24 @@ GIVEN_UP = frozenset({ABORTED, EXPIRED, FAILED})
 class Snapshot:
     """One snapshot of one execution. Processes and channels are given by name.
 
-    `status` is complete, recording (not complete when the run ends) or aborted. With a coordinator it is what that has
-    decided, for a `reason` if it is expired or failed, of which `detail` says more. `triggered` is the step in which
-    somebody asked for it, and `decided` that of the decision (None: there is no coordinator, or no decision). `torn` is
-    the first process that left before it was complete, or lost a part that was not done in a crash (empty: none did).
+    `status` is complete, recording (not complete when the run ends) or aborted. With a coordinator it is the
+    coordinator's decision; `reason` and `detail` say why it is expired or failed. `triggered` is the step of the
+    request to the coordinator, and `decided` that of its decision (None: there is no coordinator, or no decision).
+    `torn` is the first process that left before the snapshot was complete, or lost an unfinished part in a crash
+    (empty: none did).
 
     `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
-    run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
-    (None: never); `slowest` is the process that completed it, the last to finish. `markers` and `controls` count the
-    markers and control messages sent for this snapshot, `carried` the markers that rode on messages. `collected` is the
-    step at which its initiator knew that every part was there (None: never, as with algorithms that do not bring the
-    parts together). `members` are the processes that take part: those that were present at the first recording, or that
-    a coordinator named. `end` is the number of the row after which no verdict reads anything, since it was complete
-    (None: it never was). `forgetful` are those that recorded, and then forgot it in a crash.
+    run ends. `closed` holds the step at which each channel was closed.
+
+    `began`, `completed` and `aborted` are steps (None: never); `slowest` is the process that finished last. `markers`
+    and `controls` count the markers and control messages sent for this snapshot, `carried` the markers that rode on
+    messages. `collected` is the step at which its initiator knew that every part was there (None: never, as with
+    algorithms that do not collect the parts).
+
+    `members` are the participating processes: those present at the first recording, or those that a coordinator named.
+    `end` is the number of rows up to its completion, which alone the verdicts read (None: it was never complete).
+    `forgetful` are the processes that recorded, and then lost the recording in a crash.
     """
 
     id: str
@@ -89,7 +93,7 @@ class Snapshot:
 
     @property
     def is_over(self) -> bool:
-        """Whether it belongs to a life that is over: its cut contains events that a recovery has taken back."""
+        """Whether it belongs to an old epoch: its cut contains events that a recovery has taken back."""
         return any(inside > GONE for inside in self.frontier.values())
 
     @property
@@ -137,7 +141,7 @@ def first_recordings(execution: Execution) -> dict[tuple[str, str], int]:
 
 
 def start_steps(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
-    """The step in which each process that starts a snapshot does so; a service, which records nothing, has none."""
+    """The step in which each initiator of a snapshot starts it; a service, which records nothing, has none."""
     first = first_recordings(execution)
     return {name: first[snapshot.id, name] for name in snapshot.initiators if (snapshot.id, name) in first}
 
@@ -157,8 +161,8 @@ def snapshots_in(
 ) -> list[Snapshot]:
     """The snapshots in an event table, in the order of their first rows, then those `asked` for that have no rows.
 
-    `processes` and `channels` hold all names, in their order. `body_of` returns the body of a row as a value. `absent`:
-    who is not there at first.
+    `processes` and `channels` hold all names, in their order. `body_of` returns the body of a row as a value. `absent`
+    holds the processes that are not there at first.
     """
     rows_of: dict[str, list[Event]] = {name: [] for name in asked}
     ends = [event for event in events if event.kind in (CRASH, LEAVE, RESTORE)]
@@ -178,7 +182,7 @@ def snapshots_in(
 
 
 def _labels_then(events: Sequence[Event]) -> dict[tuple[str, int], tuple[str, ...]]:
-    """The labels of the events inside each cut of a life that is over, by process and step of the recording."""
+    """The labels of the events inside each cut of an old epoch, by process and step of the recording."""
     cuts = {event.row for event in events if event.kind == RECORD and is_gone(event)}
     found: dict[tuple[str, int], tuple[str, ...]] = {}
     so_far: dict[str, list[tuple[int, str]]] = {}
@@ -194,15 +198,15 @@ def _labels_then(events: Sequence[Event]) -> dict[tuple[str, int], tuple[str, ..
 
 
 class _EventTable(NamedTuple):
-    """What all snapshots of one event table share. `labels`: the application events of each process, in order.
+    """The context that all snapshots of one event table share.
 
-    `labels_then` holds them as they were when a process recorded, by process and step, for the parts of a snapshot that
-    belong to a life that is over.
+    `labels` holds the labels of the application events of each process, in order. `labels_then` holds them as they were
+    at a recording of an old epoch, by process and step.
 
-    `ends` holds the rows of crashes and departures: a process discards what it has recorded then, unless its part is
-    done. It remembers nothing, so it may record once more; but its markers have come and gone, and the snapshot is
-    never complete. It also holds the rows of processes that go back, perhaps to before what they have recorded.
-    `comings` holds the rows of those who join and leave, and `absent` who is not there at first.
+    `ends` holds the rows of crashes and departures, after which a process discards its part unless it is done. Such a
+    process remembers nothing, so it may record once more. But its markers have come and gone, so the snapshot is never
+    complete. `ends` also holds the rows of processes that go back, perhaps to before their recording. `comings` holds
+    the rows of processes that join and leave, and `absent` the processes that are not there at first.
     """
 
     processes: Sequence[str]
@@ -222,7 +226,7 @@ class _EventTable(NamedTuple):
         members = tuple(begun["among"]) if begun else self._members(rows)
         own = Parts(members, self.body_of, is_given_up=decided is not None and decided["outcome"] != COMPLETE)
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
-            if row.process in members or row.process not in self.processes:  # who joins later takes no part
+            if row.process in members or row.process not in self.processes:  # a process that joins later is no member
                 own.take(row)
         status, completed, aborted = _status_of(own), own.completed, own.aborted
         if decision is not None and decided is not None:
@@ -259,7 +263,7 @@ class _EventTable(NamedTuple):
         )
 
     def _coordinated(self, rows: Sequence[Event]) -> tuple[dict[str, Any] | None, Event | None]:
-        """What a coordinator noted when it started the snapshot, and its decision (None: there is none)."""
+        """The coordinator's note at the start of the snapshot, and the row of its decision (None: there is none)."""
         notes = (self.body_of(row) for row in rows if row.kind == NOTED and row.process not in self.processes)
         begun = next((body for body in notes if isinstance(body, dict) and "among" in body), None)
         return begun, next((row for row in rows if row.kind == DECISION), None)
@@ -270,7 +274,7 @@ class _EventTable(NamedTuple):
         return tuple(self.labels[process][: part.inside]) if then is None else then
 
     def _members(self, rows: Sequence[Event]) -> tuple[str, ...]:
-        """Who was present at the first recording for the snapshot of `rows`, in the order of the processes."""
+        """The processes present at the first recording for the snapshot of `rows`, in their order."""
         first = next((row.row for row in rows if row.kind == RECORD), rows[0].row if rows else 0)
         there = {process: process not in self.absent for process in self.processes}
         there.update((row.process, row.kind == JOIN) for row in self.comings if row.row <= first)

@@ -1,4 +1,4 @@
-"""When severed channels split the network into groups of processes between which nothing goes."""
+"""The splits of a run: the steps between which severed channels separate groups of processes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sim.run.stops import stops_of
 class Split(NamedTuple):
     """From step `first` to step `until` (None: to the end of the run) no channel joins two of the `groups`.
 
-    `groups` are the names of the processes of each, both in the order of the processes. Within a group every process
-    can be reached by channels that are not severed, whatever way these go.
+    `groups` are the names of the processes of each, both in the order of the processes. Within a group, channels that
+    are not severed connect all processes, in one direction or the other.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -25,9 +25,9 @@ class Split(NamedTuple):
 
 @once
 def splits_of(execution: Execution) -> tuple[Split, ...]:
-    """All splits of a run, in order. A network is split where it has more groups than with all channels mended."""
+    """All splits of a run, in order. A network is split if it has more groups than with all channels mended."""
     processes, channels = execution.scenario.processes, execution.engine.channels
-    whole = len(_groups(processes, channels, frozenset()))
+    usual = len(_groups(processes, channels, frozenset()))
     found: list[Split] = []
     for step, severed in in_time(_changes(execution), every=1):
         groups = _groups(processes, channels, severed)
@@ -35,13 +35,13 @@ def splits_of(execution: Execution) -> tuple[Split, ...]:
             if found[-1].groups == groups:
                 continue
             found[-1] = found[-1]._replace(until=step)
-        if len(groups) > whole:
+        if len(groups) > usual:
             found.append(Split(groups, step, None))
     return tuple(found)
 
 
 def _changes(execution: Execution) -> Iterator[tuple[int, Set[str]]]:
-    """Each step at which channels are severed or mended, and what is severed from then on."""
+    """Each step at which channels are severed or mended, with the severed channels from then on."""
     at: dict[int, list[tuple[str, bool]]] = {}
     for stop in stops_of(execution):
         if stop.kind == DOWN:
@@ -56,7 +56,7 @@ def _changes(execution: Execution) -> Iterator[tuple[int, Set[str]]]:
 
 
 def _groups(processes: tuple[str, ...], channels: Iterable[Channel], severed: Set[str]) -> tuple[tuple[str, ...], ...]:
-    """The processes that channels join, but for the `severed` ones."""
+    """The groups of processes that channels connect, without the `severed` ones."""
     nearest = {name: name for name in processes}  # on the way to the first process of the group
 
     def first_of(name: str) -> str:

@@ -1,4 +1,4 @@
-"""When something stood still: a channel blocked, full or severed, a process paused, frozen, down or slow."""
+"""The stops of a run: channels blocked, full or severed; processes paused, frozen, down, absent or slow."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ from sim.run.execution import Execution, once
 from sim.run.fifo import due
 
 _ENDS = {BLOCKED: UNBLOCKED, PAUSED: RESUMED, FROZEN: THAWED, FULL: ROOM, CRASH: RESTART, DOWN: UP, LEAVE: JOIN}
-# What else ends stops of a process, by what ends them otherwise. It takes from all its channels then, or from none.
+# Rows that also end stops of a process, with the kinds of rows that end these stops otherwise. A process that restarts
+# takes from all its channels, and one that is gone takes from none.
 _ALSO_ENDS = {
     RESTORE: (RESTART, RESUMED), CRASH: (RESUMED, THAWED), LEAVE: (RESUMED, THAWED, RESTART),
 }  # fmt: skip
 
 
 class Stop(NamedTuple):
-    """From its row `begin` to its row `end` (None: to the end of the run) a channel or a process stands still.
+    """A standstill of a channel or a process, from its row `begin` to its row `end` (None: to the end of the run).
 
-    For a process that is not there at first, `begin` is a row that no table has: it leaves in step 0.
+    For a process that is not there at first, `begin` is a row outside the table: it leaves in step 0.
     """
 
     begin: Event
@@ -68,7 +69,7 @@ class Stop(NamedTuple):
 
     @property
     def lasts(self) -> float | None:
-        """How long it stands still (None: to the end of the run)."""
+        """Its length in time units (None: to the end of the run)."""
         return None if self.end is None else self.end.time - self.begin.time
 
 
@@ -76,7 +77,7 @@ class Stop(NamedTuple):
 def stops_of(execution: Execution) -> tuple[Stop, ...]:
     """All stops of a run, in the order of their beginnings."""
     found: dict[int, Stop] = {}
-    open_at: dict[tuple[str, str], int] = {}  # what ends it, and where -> row of its beginning
+    open_at: dict[tuple[str, str], int] = {}  # the kind of row that ends it, its channel or process -> its first row
     for row in in_time([*_absent_at_first(execution), *execution.events]):
         where = row.channel or row.process
         if row.kind in _ALSO_ENDS:
@@ -97,7 +98,7 @@ def stops_of(execution: Execution) -> tuple[Stop, ...]:
 
 
 def _is_ended(stop: tuple[str, str], row: Event) -> bool:
-    """Whether a stop, by what ends it and where, ends as well when this happens to a process."""
+    """Whether a stop, given by its ending kind and its place, also ends with this row of a process."""
     kind, where = stop
     return (
         where.endswith(f"->{row.process}")
@@ -119,7 +120,7 @@ def ended_by(execution: Execution) -> dict[int, Stop]:
 
 @once
 def others_full(execution: Execution) -> dict[int, tuple[str, ...]]:
-    """By row that tells of room on a channel: the other channels of its sender that are still full."""
+    """By row of kind `room`: the other channels of its sender that are still full."""
     full: dict[str, list[str]] = {}
     found: dict[int, tuple[str, ...]] = {}
     for row in in_time(execution.events):
@@ -136,10 +137,10 @@ def others_full(execution: Execution) -> dict[int, tuple[str, ...]]:
 
 @once
 def freed_at(execution: Execution) -> dict[int, float | None]:
-    """When a channel is open again for the messages that had to wait for that (None: never), by message id.
+    """The time at which a channel is open again for a message that had to wait (None: never), by message id.
 
-    They wait behind a message that blocked their channel, until their receiver, of which a channel is full, or which is
-    frozen, goes on, until their channel is mended, or until a recovery has restored their receiver.
+    A message waits behind another one that blocked its channel. It also waits for a receiver that is frozen, or that a
+    full channel has stopped; for its channel to be mended; and for a recovery to restore its receiver.
     """
     found: dict[int, float] = {}
     for waits in (_behind_a_block(execution), _until_it_may_come(execution), _until_it_is_restored(execution)):
@@ -149,7 +150,7 @@ def freed_at(execution: Execution) -> dict[int, float | None]:
 
 
 def _behind_a_block(execution: Execution) -> Iterator[tuple[int, float]]:
-    """For each message sent on a channel after a message that blocked it: when the last such block ended."""
+    """For each message sent on a channel after a message that blocked it: the time at which the last block ended."""
     came = {(own.channel.name, own.receive.step): own.id for own in execution.flights if own.receive is not None}
     blocks: dict[str, list[tuple[int, float]]] = {}  # by channel: the message that blocked it, and the end
     for stop in stops_of(execution):
@@ -166,11 +167,11 @@ def _behind_a_block(execution: Execution) -> Iterator[tuple[int, float]]:
 
 
 def _until_it_may_come(execution: Execution) -> Iterator[tuple[int, float]]:
-    """For each message that was due before its receiver could go on, or its channel was mended: when that was.
+    """For each message that was due before its receiver could go on, or its channel was mended: the time of that.
 
-    Where there are several such times, the last one before it came.
+    If there are several such times, it is the last one before the message came.
     """
-    ends: dict[tuple[str, str], list[float]] = {}  # by what stands still, and how
+    ends: dict[tuple[str, str], list[float]] = {}  # by kind of stop, and its channel or process
     for stop in stops_of(execution):
         if stop.kind in (FULL, FROZEN, DOWN):
             where = stop.channel or "" if stop.kind == DOWN else stop.process
@@ -188,7 +189,7 @@ def _until_it_may_come(execution: Execution) -> Iterator[tuple[int, float]]:
 
 
 def _until_it_is_restored(execution: Execution) -> Iterator[tuple[int, float]]:
-    """For each message of a new epoch that was due before its receiver was restored: when that was."""
+    """For each message of a new epoch that was due before its receiver was restored: the time of that."""
     restored = {(row.process, row.epoch): row.time for row in execution.events if row.kind == RESTORE}
     for flight in in_time(execution.flights) if restored else ():
         end = restored.get((flight.channel.target_name, flight.send.epoch))

@@ -1,4 +1,4 @@
-"""What the storage of a run holds after each step, and what a rollback would bring back then."""
+"""The contents of a run's storage after each step, and the state that a rollback would restore from it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from sim.services.storage_words import NAME
 
 
 class BroughtBack(NamedTuple):
-    """What a recovery brings back that begins at some moment of a run.
+    """The state that a recovery would restore if it began at some moment of a run.
 
     `parts` holds for each process that goes back its part of the snapshot (None: it goes back to its initial state).
-    `messages` are what the channels had recorded, which is put back into them.
+    `messages` are the recorded messages that go back into their channels.
     """
 
     parts: Mapping[str, LocalSnapshot | None]
@@ -29,11 +29,11 @@ class BroughtBack(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """What the storage holds from `step` on.
+    """The contents of the storage from `step` on.
 
-    `rollbacks` says of each snapshot that can be gone back to what that brings back. `staged` has the processes whose
-    parts are there, by snapshot that is not valid, and `needed` by snapshot that is not kept, but on which others are
-    built. `copies` has those that nobody coordinates: (snapshot, process, bytes).
+    `rollbacks` holds, by snapshot that the system can go back to, the state that this would restore. `staged` holds the
+    processes with stored parts, by snapshot that is not valid yet. `needed` holds them by snapshot that is no longer
+    kept, but on which others build. `copies` holds uncoordinated checkpoints: (snapshot, process, bytes).
     """
 
     step: int
@@ -45,15 +45,15 @@ class Holding(NamedTuple):
 
 @once
 def holdings(execution: Execution) -> list[Holding]:
-    """What the storage holds, from step 0 on, each time that it changes; empty for a run that stores nothing.
+    """The contents of the storage, from step 0 on, each time that they change; empty for a run that stores nothing.
 
-    Copies that nobody coordinates are gone back to all together, under the id of the last one.
+    A rollback goes to all uncoordinated checkpoints together, under the id of the last one.
     """
     scenario = execution.scenario
     if not scenario.has_storage:
         return []
     plan = scenario.recovery or RecoveryPlan()
-    ready = replace(scenario, recovery=plan)  # what a recovery needs is noted from the beginning on
+    ready = replace(scenario, recovery=plan)  # so that the run keeps the notes that a recovery needs
     engine = ready.engine()
     number = engine.number_of[NAME]
     found = [Holding(0, {}, {}, {}, ())]
@@ -79,7 +79,7 @@ def _holding(engine: Engine, state: State, step: int, shelf: Shelf, known: Mappi
 
 
 def _rollback(engine: Engine, state: State, wanted: str | None) -> BroughtBack:
-    """What a recovery would do that begins in `state`, which does not change."""
+    """The result of a recovery that begins in `state`, which does not change."""
     assert engine.plan is not None
     goal = engine.goal(state, wanted)
     begun = recovery.begun(state.recovery, goal, state, None)
@@ -93,21 +93,21 @@ def _rollback(engine: Engine, state: State, wanted: str | None) -> BroughtBack:
 
 
 def holding_before(execution: Execution, time: float) -> Holding | None:
-    """What the storage holds when a recovery begins at `time` (None: the run stores nothing)."""
+    """The contents of the storage when a recovery begins at `time` (None: the run stores nothing)."""
     found = holdings(execution)
-    last = bisect_left(execution.times, time, lo=1) - 1  # what a service does comes after what the world does
+    last = bisect_left(execution.times, time, lo=1) - 1  # services act after the environment
     return found[bisect_right(found, last, key=lambda own: own.step) - 1] if found else None
 
 
 def abandoned(execution: Execution, process: str, inside: int, first: int, until: int) -> list[tuple[int, int]]:
-    """How many events of a process come after its first `inside` events and are not gone, over the steps.
+    """The number of events of a process after its first `inside` events that are not taken back, over the steps.
 
     Steps from `first` to `until`, each with the number from then on. `inside` counts the events by their indices in the
     table.
     """
     later: list[int] = []
     found = [(first, 0)]
-    for event in in_time(_lives(execution).get(process, ())):
+    for event in in_time(_events_and_restores(execution).get(process, ())):
         if event.step > until:
             break
         index = event.index or 0
@@ -123,9 +123,9 @@ def abandoned(execution: Execution, process: str, inside: int, first: int, until
 
 
 def labels_inside(execution: Execution, process: str, inside: int, step: int) -> list[str]:
-    """The labels of the first `inside` events of a process, but for those that are gone at `step`."""
+    """The labels of the first `inside` events of a process, without those that are taken back at `step`."""
     found: list[Event] = []
-    for event in _lives(execution).get(process, ()):
+    for event in _events_and_restores(execution).get(process, ()):
         if event.step > step:
             break
         if event.kind == RESTORE:
@@ -136,7 +136,7 @@ def labels_inside(execution: Execution, process: str, inside: int, step: int) ->
 
 
 @once
-def _lives(execution: Execution) -> dict[str, list[Event]]:
+def _events_and_restores(execution: Execution) -> dict[str, list[Event]]:
     """The application events of each process and its restores, as in the table."""
     found: dict[str, list[Event]] = {}
     for event in in_time(execution.table):

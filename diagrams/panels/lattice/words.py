@@ -9,7 +9,7 @@ from diagrams.scene.composition import Scene
 from diagrams.scene.cut_space import in_words
 from sim.core.model import COPIED, CRASH, FENCED, JOIN, LEAVE, LOST, RESTART
 from sim.core.notation import SIGNS
-from sim.explain.actions import told_fault
+from sim.explain.actions import fault_in_words
 from sim.explain.words import counted
 from sim.theory.lattice import Modality
 from sim.theory.positions import Cut
@@ -153,4 +153,4 @@ def fault_name(scene: Scene, line: int, number: int) -> str:
     """`the crash of P2`."""
     order = scene.whole_run.cut_space.order
     process = (*order.processes[line : line + 1], "")[0]
-    return told_fault(scene.execution, order.lines[line][number - 1], process).name
+    return fault_in_words(scene.execution, order.lines[line][number - 1], process).name

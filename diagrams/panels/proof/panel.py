@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, Event
-from sim.explain.actions import Told, told
+from sim.explain.actions import ActionWords, action_in_words
 from sim.explain.words import Words, words_of
 from sim.run.execution import Execution
 from sim.run.rearranged import ColouredRun, coloured_run
@@ -89,9 +89,9 @@ class Proof:
         action = self.actions[number]
         return number, 0.5 * (action.last - (row.index or 0)) / (action.last - action.first + 1)
 
-    def told(self, action: ColouredAction) -> Told:
+    def told(self, action: ColouredAction) -> ActionWords:
         """An action in words."""
-        return told(self.execution, action)
+        return action_in_words(self.execution, action)
 
     def _on_show(self, row: Sequence[ColouredAction]) -> tuple[int, int]:
         """The part of a row that is shown: all; else S0 to S1; else from the first red action to the last white one."""

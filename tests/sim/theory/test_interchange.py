@@ -13,7 +13,7 @@ from sim.document import library
 from sim.document.files import load
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
-from sim.explain.actions import told
+from sim.explain.actions import action_in_words
 from sim.explain.interchange_report import interchange_report
 from sim.run.execution import Execution, run
 from sim.run.rearranged import ColouredRun
@@ -44,7 +44,7 @@ def row_of(execution: Execution, snapshot: Snapshot) -> list[ColouredAction]:
 
 
 def labels(execution: Execution, row: list[ColouredAction]) -> str:
-    return "".join(told(execution, action).label for action in row)
+    return "".join(action_in_words(execution, action).label for action in row)
 
 
 def views(row: list[ColouredAction]) -> dict[str, list[tuple[int, int]]]:
