@@ -35,7 +35,7 @@ READ_S, DELETE_S, FILL_S = 5.0, 60.0, 60.0  # to read a snapshot, to delete one,
 
 
 class Store:
-    """Writes parts and manifests (cluster.control.services.Disk), and reads them back."""
+    """Writes parts and manifests (cluster.control.service_actions.Disk), and reads them back."""
 
     def __init__(self, system: System, registry: WriteBehind, vault: Vault, cluster_id: str) -> None:
         self.system, self.registry, self.vault = system, registry, vault
