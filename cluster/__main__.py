@@ -1,7 +1,7 @@
 """python -m cluster: run the rule books in processes of the operating system.
 
-Exit status: 0 done; 1 a snapshot came to nothing, or the audit of chaos found problems; 2 bad input, with one line on
-stderr; 130 ended by Ctrl-C.
+Exit status: 0 done; 1 a snapshot is not COMPLETED, or the audit of chaos has found a mistake; 2 bad input, with one
+line on stderr; 130 ended by Ctrl-C.
 """
 
 from __future__ import annotations

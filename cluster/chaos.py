@@ -1,7 +1,7 @@
-"""A cluster under random faults (kills, partitions, delays, losses) during snapshots, and the audit of its run.
+"""A cluster under random faults, and its audit: kills, partitions, delays and losses, while snapshots are taken.
 
 The faults are drawn from a seed: their kinds, their targets and the gaps between them. When the time is over, all of
-them are undone, the nodes begin nothing more, and what is on its way arrives. Then the audit must find no problem.
+them are undone, the nodes begin nothing more, and the last messages arrive. Then the audit must find no mistake.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from sim.document.scenario import Scenario
 from sim.run.snapshots import COMPLETE
 
 GAP = 0.6  # seconds between two faults, on average
-SHARES = {"kill": 2, "freeze": 2, "sever": 3, "delay": 3, "lose": 2}  # how often a kind is drawn
+SHARES = {"kill": 2, "freeze": 2, "sever": 3, "delay": 3, "lose": 2}  # the weight of each kind
 SEVERED = (0.1, 0.8)  # seconds until a severed channel is mended
-HEARTBEAT = 0.15  # seconds from one to the next, unless it is asked for: a node that is frozen for 1.2 s is missed
+HEARTBEAT = 0.15  # seconds from one to the next, unless an option says it: after 1.2 s a frozen node counts as gone
 FROZEN = (0.3, 3.0)  # seconds until a frozen node is thawed
 SLOWEST = 60.0  # milliseconds: the longest delay that is injected
 MOST_LOST = 0.3  # of the frames on a channel
-CALM = 30.0  # seconds that the cluster has at the end until all nodes run, and until nothing is on its way
+CALM = 30.0  # seconds at the end until all nodes run, and no message is in transit
 SNAPSHOTS_PER_SECOND = 20.0
 MOST_UNDER_WAY = 8
 _POLL = 0.02
 
 
 class Planned(NamedTuple):
-    """A fault, and when: in seconds since the beginning."""
+    """A fault, and its time in seconds since the beginning."""
 
     at: float
     fault: Fault
@@ -52,9 +52,12 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What came of it. Times in seconds. `faults` counts those that were injected, by kind, and `recoveries` holds how
-    long each took. `snapshots` counts by Status. `is_drained`: nothing was on its way at the end. `still_there` are the
-    ids of the nodes' processes that remain."""
+    """The outcome of a run.
+
+    `faults` counts the injected faults by kind, and `snapshots` the snapshots by Status. `recoveries` holds the seconds
+    that each recovery took. `is_drained`: no message was in transit at the end. `still_there` are the ids of the nodes'
+    processes that remain.
+    """
 
     faults: dict[str, int]
     recoveries: tuple[float, ...]
@@ -66,16 +69,16 @@ class Report:
 
     @property
     def wrong(self) -> list[str]:
-        """What is wrong, a sentence each (empty: nothing)."""
+        """The mistakes that were found, a sentence each."""
         found = self.audit.wrong
         if not self.is_drained:
-            found.append(f"messages were still on their way {CALM:g} s after the end")
+            found.append(f"messages were still in transit {CALM:g} s after the end")
         if self.still_there:
             found.append(f"processes that still run: {', '.join(map(str, self.still_there))}")
         return found
 
     def document(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the report as a JSON object."""
         own = self.audit
         counts = ("sent", "received", "put_back", "lost", "duplicated", "out_of_order", "unfounded", "left")
         return {
@@ -85,7 +88,7 @@ class Report:
         }  # fmt: skip
 
     def lines(self) -> Iterator[str]:
-        """In words, a line each."""
+        """Yield the report in words, line by line."""
         own = self.audit
         yield f"faults: {_counted(self.faults)}"
         times = ", ".join(f"{took:.2f} s" for took in self.recoveries)
@@ -99,7 +102,7 @@ class Report:
         yield from (f"wrong: {problem}" for problem in self.wrong)
         if not self.wrong:
             complete = own.statuses.get(COMPLETE, 0)
-            yield f"the audit holds, at the end and at each of {complete} snapshots"
+            yield f"the audit is exact, at the end and at each of {complete} snapshots"
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -107,7 +110,7 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def plan(seed: int, seconds: float, processes: Sequence[str], channels: Sequence[str]) -> list[Planned]:
-    """The faults of a run of so many seconds, in time order. The same seed gives the same ones."""
+    """Return the faults of a run of `seconds`, in time order. The same seed gives the same faults."""
     draw = random.Random(f"chaos {seed}")
     found: list[Planned] = []
     at = draw.expovariate(1 / GAP)
@@ -136,9 +139,9 @@ def chaos(
     wanted: Wanted, seconds: float, seed: int, *, snapshots_per_second: float = SNAPSHOTS_PER_SECOND,
     say: Callable[[str], None] = lambda text: None,
 ) -> Report:  # fmt: skip
-    """Run the cluster `wanted` under faults for so many seconds. With a folder, an event table is written there.
+    """Run the cluster `wanted` under faults for `seconds`. With a folder, an event table is written there.
 
-    Raises InputError where the cluster cannot be started, or cannot take back what a node that fails has done.
+    Raises InputError if the cluster cannot be started, or its algorithm does not support recovery.
     """
     if wanted.folder is not None and (wanted.folder / "logs").exists():
         raise InputError(f"--out: {wanted.folder} has the run of a cluster already; name a new folder")
@@ -168,7 +171,7 @@ def chaos(
 
 
 def _overlapping(scenario: Scenario) -> Scenario:
-    """The scenario with several snapshots under way at a time, unless it says itself how many."""
+    """Return the scenario with several snapshots under way at a time, unless it sets their number itself."""
     if scenario.coordinator is None:
         return scenario
     return replace(scenario, coordinator={"most_concurrent": MOST_UNDER_WAY, **scenario.coordinator})
@@ -188,7 +191,7 @@ class _Run:
         self._pids: set[int] = set()
 
     async def run(self, planned: Sequence[Planned], seconds: float) -> None:
-        """The whole run. Raises what has made the controller fail."""
+        """Carry out the run. Raises the failure of the controller, if there is one."""
         own = self.supervisor
         try:
             await own.start()
@@ -216,14 +219,14 @@ class _Run:
         await self._waits_until(began + seconds)
 
     async def _waits_until(self, moment: float) -> bool:
-        """Wait, unless the controller fails meanwhile."""
+        """Wait until `moment`. Returns False if the controller fails meanwhile."""
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, moment - time.monotonic())):
                 await self.supervisor.ended.wait()
         return not self.supervisor.ended.is_set()
 
     async def _ask(self) -> None:
-        """Ask for snapshots, for ever; not while MOST_UNDER_WAY of them have not ended."""
+        """Ask for snapshots, for ever; at most MOST_UNDER_WAY of them are under way."""
         while True:
             if len(self._under_way) < MOST_UNDER_WAY:
                 with suppress(Problem):  # while the system is rolled back
@@ -235,7 +238,7 @@ class _Run:
         return self.supervisor.store.registry.running()
 
     async def _watch(self) -> None:
-        """Note recoveries and the processes that there are, for ever."""
+        """Note recoveries and the ids of the nodes' processes, for ever."""
         seen = 0.0
         while True:
             self._pids |= {node.pid for node in self.supervisor.nodes() if node.pid is not None}
@@ -246,7 +249,7 @@ class _Run:
             await asyncio.sleep(_POLL)
 
     async def _calm(self) -> None:
-        """Undo all faults, let everything come back, and wait until nothing is on its way."""
+        """Undo all faults, and wait until all nodes run and no message is in transit."""
         for fault in (
             *(Fault("thaw", name) for name in self.supervisor.present),
             *map(Fault, ("mend", "delay", "lose")),
@@ -262,7 +265,7 @@ class _Run:
             await asyncio.sleep(_POLL)
 
     def still_there(self) -> tuple[int, ...]:
-        """Those of the nodes' processes that run."""
+        """Return the ids of the nodes' processes that still run."""
         return tuple(pid for pid in sorted(self._pids) if _runs(pid))
 
 

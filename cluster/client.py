@@ -1,4 +1,4 @@
-"""The client of the command line: asks a running cluster over HTTP. Every problem is an InputError of one sentence."""
+"""The client of the command line: requests to a running cluster. Every problem is an InputError of one sentence."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from sim.core.errors import InputError, brief
 TOKEN = "CONSISTENT_CUT_CLUSTER_TOKEN"  # the variable with the token of a cluster
 USUAL_URL = "http://127.0.0.1:8765"
 PATIENCE_S = 30.0  # for an answer
-LONG_PATIENCE_S = 300.0  # for one that the nodes must work for
+LONG_PATIENCE_S = 300.0  # for an answer that needs the nodes
 MOST_BYTES = 256_000_000  # of an answer
 POLL_S = 0.05
-LONGEST_PAUSE_S = 5.0  # before a question is asked again, whatever the cluster says
+LONGEST_PAUSE_S = 5.0  # before a request is sent again, even if the cluster names a longer pause
 FINAL = ("COMPLETED", "FAILED", "EXPIRED", "CANCELLED")
 
 Answer = dict[str, Any]  # as in the OpenAPI document
@@ -29,7 +29,7 @@ _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 class Busy(InputError):
-    """The cluster cannot do now what it is asked. It wants to be asked again after `pause` seconds."""
+    """The cluster is busy. The request may be sent again after `pause` seconds."""
 
     def __init__(self, sentence: str, pause: float) -> None:
         super().__init__(sentence)
@@ -37,14 +37,14 @@ class Busy(InputError):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A cluster never redirects; what does gets no token."""
+    """Refuses redirects: a cluster never redirects, and another server must not get the token."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class Client:
-    """What can be asked of the cluster at `url`. Raises InputError for a URL that is none."""
+    """The requests to the cluster at `url`. Raises InputError for a malformed URL or token."""
 
     def __init__(self, url: str = USUAL_URL, token: str | None = None) -> None:
         try:
@@ -63,28 +63,28 @@ class Client:
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects())
 
     def nodes(self) -> list[Answer]:
-        """All nodes that there may be."""
+        """Return all nodes, absent ones included."""
         return list(self._ask("GET", "/v1/nodes")["nodes"])
 
     def join(self, node: str | None = None) -> Answer:
-        """Makes a node that is absent part of the system (None: the first such)."""
+        """Let an absent node join the system (None: the first such)."""
         return self._ask("POST", "/v1/nodes", _given(node_id=node), LONG_PATIENCE_S)
 
     def leave(self, node: str) -> Answer:
-        """Makes a node no longer part of the system."""
+        """Let a node leave the system."""
         return self._ask("DELETE", f"/v1/nodes/{quote(node, safe='')}", None, LONG_PATIENCE_S)
 
     def trigger(self, node: str | None = None, type: str | None = None, root_uri: str | None = None) -> Answer:
-        """Asks for a snapshot. None: what the cluster usually does."""
+        """Ask for a snapshot. None: the usual value of the cluster."""
         wish = _given(initiated_by_node_id=node, snapshot_type=type, target_storage_uri=root_uri)
         return self._ask("POST", "/v1/snapshots/trigger", wish)
 
     def snapshot(self, snapshot: str) -> Answer:
-        """What the registry knows of a snapshot."""
+        """Return the row of a snapshot in the registry."""
         return self._ask("GET", _path(snapshot))
 
     def wait(self, snapshot: str, patience_s: float = LONG_PATIENCE_S) -> Answer:
-        """A snapshot when it has ended. Raises InputError if that takes longer than `patience_s` seconds."""
+        """Wait until a snapshot has ended, and return it. Raises InputError after `patience_s` seconds."""
         deadline = time.monotonic() + patience_s
         while True:
             found = self.snapshot(snapshot)
@@ -95,7 +95,7 @@ class Client:
             time.sleep(POLL_S)
 
     def snapshots(self, status: str | None = None) -> Iterator[Answer]:
-        """All snapshots, the newest first, page by page; only those of a status if one is given."""
+        """Yield all snapshots, the newest first, page by page; only those of a status if one is given."""
         page: str | None = "/v1/snapshots" + (f"?{urlencode({'status': status})}" if status else "")
         while page:
             found = self._ask("GET", page)
@@ -103,35 +103,35 @@ class Client:
             page = found["next"]
 
     def newest_snapshots(self, most: int) -> list[Answer]:
-        """At most so many snapshots (a page of the API), the newest first."""
+        """Return the newest snapshots, at most `most` (a page of the API), the newest first."""
         return list(self._ask("GET", f"/v1/snapshots?{urlencode({'limit': most})}")["snapshots"])
 
     def cancel(self, snapshot: str) -> Answer:
-        """Gives up a snapshot that is under way."""
+        """Cancel a snapshot that is under way."""
         return self._ask("DELETE", _path(snapshot))
 
     def contents(self, snapshot: str) -> Answer:
-        """What was true at a snapshot."""
+        """Return the states and the messages of a snapshot."""
         return self._ask("GET", f"{_path(snapshot)}/contents", None, LONG_PATIENCE_S)
 
     def epochs(self) -> list[Answer]:
-        """The lives of the system, the newest first."""
+        """Return the epochs of the system, the newest first."""
         return list(self._ask("GET", "/v1/epochs")["epochs"])
 
     def restore(self, snapshot: str | None = None, epoch: int | None = None) -> Answer:
-        """Goes back to a snapshot, to the last one of an epoch, or, with neither, to the last one committed."""
+        """Go back to a snapshot, to the last one of an epoch, or, with neither, to the last one committed."""
         return self._ask("POST", "/v1/restore", _given(snapshot_id=snapshot, epoch=epoch), LONG_PATIENCE_S)
 
     def inject(self, kind: str, **details: Any) -> None:
-        """Does something bad to the cluster. `details` are the fields of POST /v1/faults."""
+        """Inject a fault. `details` are the fields of POST /v1/faults."""
         self._ask("POST", "/v1/faults", {"kind": kind, **details})
 
     def down(self) -> None:
-        """Ends the cluster."""
+        """End the cluster."""
         self._ask("POST", "/v1/shutdown")
 
     def events(self) -> Iterator[Answer]:
-        """The rows of all event logs from now on, until the cluster ends. Raises InputError where rows are missed."""
+        """Yield the rows of all event logs from now on, until the cluster ends. Raises InputError if it misses rows."""
         with self._answer("GET", "/v1/events", None, PATIENCE_S) as answer:
             is_end = False
             for line in answer:
@@ -145,7 +145,7 @@ class Client:
     def _ask(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, patience_s: float = PATIENCE_S
     ) -> Answer:
-        """The answer to a request. A question that changes nothing is asked again while the cluster is busy."""
+        """Return the answer to a request. One that changes nothing is sent again while the cluster is busy."""
         deadline = time.monotonic() + patience_s
         while True:
             try:
@@ -160,14 +160,14 @@ class Client:
             raise InputError(f"the answer of {self.url}{path} is too large; it may have {MOST_BYTES:,} bytes")
         found = _parsed(text) if text else {}
         if found is None:
-            raise InputError(f"what answers at {self.url} is no cluster; give the address that `up` printed")
+            raise InputError(f"the server at {self.url} is no cluster; give the address that `up` printed")
         return found
 
     @contextmanager
     def _answer(
         self, method: str, path: str, body: Mapping[str, Any] | None, patience_s: float
     ) -> Iterator[HTTPResponse]:
-        """The answer to a request, to be read in the block."""
+        """The answer to a request, open in the block."""
         data = None if body is None else json.dumps(body).encode()
         headers = {**self._headers, **({} if method == "GET" else {"Content-Type": "application/json"})}
         request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
@@ -186,20 +186,20 @@ class Client:
                 raise InputError(f"{self.url} cannot be reached within {patience_s:g} seconds") from None
             raise InputError(f"no cluster answers at {self.url}; start one with python -m cluster up") from None
         except (OSError, HTTPException):
-            raise InputError(f"the connection to {self.url} broke off; look whether the cluster still runs") from None
+            raise InputError(f"the connection to {self.url} broke off; check that the cluster still runs") from None
 
     def _detail(self, error: urllib.error.HTTPError) -> str:
-        """The sentence of a problem."""
+        """Return the sentence of a problem."""
         if error.code == HTTPStatus.UNAUTHORIZED:
             return f"{self.url} wants its token; give it with --token, or in the variable {TOKEN}"
         found = _parsed(error.read(MOST_BYTES)) or {}
         detail = found.get("detail")
-        return detail if isinstance(detail, str) else f"what answers at {self.url} is no cluster: status {error.code}"
+        return detail if isinstance(detail, str) else f"the server at {self.url} is no cluster: status {error.code}"
 
 
-def _pause(told: str | None) -> float:
-    """The seconds that a header Retry-After names, within bounds; 1 if it names none."""
-    seconds = int(told) if told and told.isascii() and told.isdecimal() and len(told) < 9 else 1
+def _pause(header: str | None) -> float:
+    """Return the seconds that a header Retry-After names, within bounds; 1 if it names none."""
+    seconds = int(header) if header and header.isascii() and header.isdecimal() and len(header) < 9 else 1
     return float(min(seconds, LONGEST_PAUSE_S))
 
 
@@ -212,7 +212,7 @@ def _given(**values: Any) -> Answer:
 
 
 def _parsed(text: bytes) -> Answer | None:
-    """The object that a text is in JSON; None if it is no such."""
+    """Return the JSON object in a text; None if it is no JSON object."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a process says beside its work. Where it goes may be full, or gone, and that is no reason to end."""
+"""Warnings of a process. If the standard error is full or closed, the process goes on without them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from contextlib import suppress
 
 
 def warn(text: object) -> None:
-    """Write a line to the standard error, if it takes one."""
+    """Write a line to the standard error, if that is possible."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)

@@ -1,1 +1,1 @@
-"""What a live cluster answers over HTTP: snapshots, epochs, nodes, faults, events and figures."""
+"""The HTTP API of a live cluster: operations, bodies, problems, and the limits of clients."""

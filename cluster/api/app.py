@@ -1,4 +1,4 @@
-"""The app that answers for a live cluster over HTTP."""
+"""The web app of a live cluster."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ TITLE = "Consistent Cut: a live cluster"
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False,
 }  # fmt: skip
-ABOUT = "Snapshots of a running distributed system: take them, list them, look into them, go back to them."
+ABOUT = "Take snapshots of a running distributed system, list them, read them, and go back to them."
 
 
 def create_app(
     controller: Controller, token: str | None, keys: KeyStore | None = None, streams: Streams | None = None,
     most_requests: int = MOST_REQUESTS,
 ) -> FastAPI:  # fmt: skip
-    """The app. With a token, every request but /healthz needs it; without, only this machine is answered.
+    """Return the app. With a token, every request but /healthz needs it; without, only this machine is answered.
 
     `keys` keeps the answers to requests with an Idempotency-Key (None: in memory), `streams` bounds the streams of
-    events (None: as usual). `most_requests` may be under way at a time. Raises InputError for an empty token.
+    events (None: as usual). `most_requests` requests may be under way. Raises InputError for an empty token.
     """
     if token is not None and not token.strip():
         raise InputError("the token is empty; give one of at least a character, or none")

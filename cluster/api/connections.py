@@ -1,8 +1,8 @@
-"""Connections to the API: how many there may be, and how long each may take to say what it wants.
+"""Connections to the API: their number, and the time that each has to send its request.
 
-All of this holds before anything is known of a client. A connection has a deadline for the headers of a request, one
+The limits hold before anything is known of a client. A connection has a deadline for the headers of a request, one
 for its body, and one for reading the answer. If there are too many connections, the oldest one without a complete
-request has to go. So half-sent requests keep nobody out, and a request that is being answered is not cut off.
+request is closed. So half-sent requests keep no client out, and a request that is being answered is not cut off.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cluster.wire.descriptors import AT_ONCE, QUEUE
 class Limits(NamedTuple):
     """The limits of all connections; times in seconds.
 
-    `connections` is how many there may be. `headers_s` counts from the connection, or from the answer before, to the
+    `connections` is their greatest number. `headers_s` counts from the connection, or from the answer before, to the
     end of the headers; `body_s` from there to the end of the body; `answer_s` while the client reads nothing of an
     answer. A connection on which nothing comes after an answer ends after `idle_s`.
     """
@@ -50,10 +50,10 @@ class Connection(H11Protocol):
         self._stalled: asyncio.TimerHandle | None = None
         self._awaited: Any = None  # the request of which the body has not come, or None: the headers of the next one
 
-    # ------------------------------------------------------------------ what happens
+    # ------------------------------------------------------------------ events
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected."""
+        """Handle a new connection."""
         super().connection_made(transport)
         self._there[self] = None
         self._await(None)
@@ -62,14 +62,14 @@ class Connection(H11Protocol):
             oldest._turn_away(503, f"There are {most} connections, which is the most; connect again.")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection has ended."""
+        """Handle the end of the connection."""
         self._there.pop(self, None)
         self._set_deadline(None)
         self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Some of a request has come."""
+        """Handle a piece of a request."""
         super().data_received(data)
         if self.is_answering:
             self._set_deadline(None)
@@ -77,32 +77,32 @@ class Connection(H11Protocol):
             self._await(self.cycle)
 
     def on_response_complete(self) -> None:
-        """A request is answered."""
+        """Handle the end of an answer."""
         super().on_response_complete()
         if not self.is_answering:
             self._await(self.cycle if self._is_body_missing else None)
 
     def pause_writing(self) -> None:
-        """The client reads less than is written."""
+        """Begin the deadline of a client that reads less than is written."""
         super().pause_writing()
         self._stalled = self.loop.call_later(self._limits.answer_s, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client has read most of what was written."""
+        """End that deadline: the client has read most of the answer."""
         super().resume_writing()
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None
 
     def shutdown(self) -> None:
-        """The server ends: a request that is being answered may go on for a moment, and no other."""
+        """End with the server. A request that is being answered may go on for a moment."""
         if self.is_answering:
             super().shutdown()
         else:
             self._turn_away(503, "The cluster ends.")
 
     def send_400_response(self, msg: str) -> None:
-        """What came is not HTTP."""
+        """Answer bytes that are no HTTP."""
         self._turn_away(400, "This is no request of HTTP/1.1, or its headers are longer than 16 KiB.")
 
     # ------------------------------------------------------------------ deadlines
@@ -117,7 +117,7 @@ class Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete and self.cycle.more_body
 
     def _await(self, request: Any) -> None:
-        """From now on the body of a request has to come in time, or (None) the headers of the next one."""
+        """Set the deadline for the body of a request, or (None) for the headers of the next one."""
         self._awaited = request
         if request is None:
             self._set_deadline(self._limits.headers_s, "The headers of the request")
@@ -130,13 +130,13 @@ class Connection(H11Protocol):
         self._deadline = None if seconds is None else self.loop.call_later(seconds, self._is_late, what, seconds)
 
     def _is_late(self, what: str, seconds: float) -> None:
-        if self.transport.is_closing():  # and the client does not read what it was told
+        if self.transport.is_closing():  # and the client does not read the answer
             self.transport.abort()
         else:
             self._turn_away(408, f"{what} did not come within {seconds:g} s; send the request again.")
 
     def _turn_away(self, status: int, sentence: str) -> None:
-        """Say why, if nothing of an answer was sent, and end the connection."""
+        """Send a reason, if nothing of an answer was sent, and end the connection."""
         self._there.pop(self, None)
         path = ""
         if self.cycle is not None and not self.cycle.response_complete:
@@ -152,8 +152,8 @@ class Connection(H11Protocol):
         self._set_deadline(self._limits.answer_s)
 
     def _say(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        told = [(name.encode(), value.encode()) for name, value in headers.items()]
-        for event in (h11.Response(status_code=status, headers=told), h11.Data(data=body), h11.EndOfMessage()):
+        sent = [(name.encode(), value.encode()) for name, value in headers.items()]
+        for event in (h11.Response(status_code=status, headers=sent), h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
 
 
@@ -170,11 +170,11 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Capture no signals."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Begin to listen, with a long queue of connections."""
         await super().startup(sockets)
         for own in sockets or ():
             own.listen(QUEUE)

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from swagger_ui_bundle import swagger_ui_path
 
+from cluster.api.answers import ProblemBody
 from cluster.api.gate import OPEN_TO_ALL, UNCOUNTED
 from cluster.api.problems import LATER, MEDIA_TYPE
-from cluster.api.schemas import ProblemBody
 
 VERSION = "3.0.3"  # the newest that the page can show
 FILES = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-16x16.png", "favicon-32x32.png")
@@ -36,7 +36,7 @@ _PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-# Requests that change something say that they are JSON, also those without a body (cluster/api/gate.py).
+# A request that changes something is JSON, even without a body (cluster/api/gate.py).
 _START = """SwaggerUIBundle({
   url: "/openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null,
   requestInterceptor: (request) => {
@@ -48,7 +48,7 @@ _START = """SwaggerUIBundle({
 
 
 def add_page(app: FastAPI) -> None:
-    """The page and its files become part of the app."""
+    """Add the page and its files to the app."""
 
     @app.get("/docs", include_in_schema=False)
     async def page() -> Response:
@@ -66,7 +66,7 @@ def add_page(app: FastAPI) -> None:
 
 
 def document(app: FastAPI, has_token: bool) -> dict[str, Any]:
-    """The OpenAPI document of an app: valid, and with the problems that any request may have."""
+    """Return the OpenAPI document of an app, with the problems that any request may have."""
     found: dict[str, Any] = _as_3_0(
         get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
     )
@@ -87,12 +87,12 @@ PROBLEMS = {
     400: "The request is malformed, or calls this server by another name.",
     401: "The token is missing or wrong.",
     403: "This is not allowed here.",
-    404: "There is none.",
+    404: "It does not exist.",
     408: "The request did not come in time.",
     409: "This is not possible now.",
     413: "The body is too large.",
     415: "The body is not JSON.",
-    422: "The request makes no sense.",
+    422: "A value is impossible.",
     429: "Too many requests are under way, or too many snapshots.",
     503: "This cannot be done now: too many clients, or the registry or the storage does not answer.",
 }
@@ -100,7 +100,7 @@ _RETRY_AFTER = {"description": "Seconds until the request may be sent again.", "
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation that answers with these problems, for FastAPI."""
+    """Return the `responses` of an operation that may answer with these problems, for FastAPI."""
     schema = {"$ref": "#/components/schemas/Problem"}
     found: dict[int | str, dict[str, Any]] = {}
     for one in statuses:
@@ -111,7 +111,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _add_problems(operation: dict[str, Any], path: str, method: str, has_token: bool) -> None:
-    """What connections and the gate answer, whatever the operation."""
+    """Add the problems with which connections and the gate answer any operation."""
     statuses = [400, 408, 413, 415, 503, *([401] if has_token else []), *([403] if method != "get" else [])]
     statuses += [429] if path not in UNCOUNTED else []
     takes_input = "parameters" in operation or "requestBody" in operation
@@ -120,7 +120,7 @@ def _add_problems(operation: dict[str, Any], path: str, method: str, has_token: 
 
 
 def _as_3_0(schema: Any) -> Any:
-    """A schema of OpenAPI 3.1, which has all of JSON Schema, in the words of 3.0."""
+    """Return a schema of OpenAPI 3.1, which has all of JSON Schema, in the words of 3.0."""
     if isinstance(schema, list):
         return [_as_3_0(one) for one in schema]
     if not isinstance(schema, dict):

@@ -1,9 +1,9 @@
-"""Who may ask, and how much: names of this machine, origins, the token, the size of a body, and requests at a time.
+"""The checks on every request: host name, origin, token, size of the body, and requests at a time.
 
 A cluster without a token serves its own machine only. A page of another site must not reach it with the help of a
 browser on this machine: by a name that it points here (DNS rebinding), or by a request sent across origins. A browser
 sends the media type application/json to another site only if that site allows it, which this one does not; so every
-request that changes something needs it, whatever its body and its origin.
+request that changes something needs it, with or without a body, from any origin.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cluster.api.problems import problem_response
 from sim.core.errors import InputError
 
 MOST_BYTES = 64 * 1024  # of a body
-MOST_REQUESTS = 64  # under way: with the right to ask, and with all of their body
+MOST_REQUESTS = 64  # under way: they are allowed, and their body has come
 OPEN_TO_ALL = "/healthz"
 UNCOUNTED = (OPEN_TO_ALL, "/v1/events")  # streams of events have a bound of their own
 HEADERS = {
@@ -34,7 +34,7 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 def check_address(host: str, token: str | None) -> None:
-    """Raises InputError where `host`, on which to listen, is reached from other machines, and there is no token."""
+    """Raise InputError if other machines reach `host`, on which to listen, and there is no token."""
     if not token and not _is_loopback(host):
         raise InputError(
             f"{host}: other machines reach this address, so a token is needed; give one, or listen on 127.0.0.1"
@@ -42,7 +42,7 @@ def check_address(host: str, token: str | None) -> None:
 
 
 class Refusal(NamedTuple):
-    """Why a request is not handed on."""
+    """The reason why a request is refused."""
 
     status: int
     sentence: str
@@ -59,7 +59,7 @@ class Gate:
     """Middleware around the whole app."""
 
     def __init__(self, app: ASGIApp, token: str | None, most: int = MOST_REQUESTS) -> None:
-        """`most` is how many requests may be under way."""
+        """`most` requests may be under way."""
         self.app, self.token, self.most = app, token, most
         self._under_way = 0
 
@@ -128,7 +128,7 @@ def _is_ours(origin: str) -> bool:
 
 
 def _host_of(url: str) -> str:
-    """The host in a URL, in small letters and without brackets; empty where it is malformed."""
+    """Return the host in a URL, in small letters and without brackets; empty if it is malformed."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # raises for a bad one
@@ -151,7 +151,7 @@ def _is_json(scope: Scope) -> bool:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The body of a request, or a beginning of one that is too large; None if the client has gone before its end."""
+    """Return the body of a request, or the beginning of a large one; None if the client has gone before its end."""
     body = b""
     while True:
         message = await receive()
@@ -163,7 +163,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """`receive` with the body that has been read from it."""
+    """Return `receive` with the body that has been read from it."""
     first: list[Message] = [{"type": "http.request", "body": body}]
 
     async def again() -> Message:

@@ -1,7 +1,7 @@
-"""Idempotency-Key: a request that is sent again has the same answer again, and is not carried out twice.
+"""Idempotency-Key: a request that is sent twice is carried out once, and has the same answer twice.
 
 As in the IETF's draft: another request with a used key is an error (422), and so is one while the first is under way
-(409). Only what succeeded is kept: a request that was refused has done nothing, and may be tried again.
+(409). Only the answers of requests that succeeded are kept: one that was refused has done nothing.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Key = Annotated[
 
 
 class KeyStore(Protocol):
-    """Where answers are kept by key. It may forget the oldest. Methods are called in threads, and may wait."""
+    """A store of answers, by key. It may forget the oldest. Methods are called in threads, and may wait."""
 
     def find(self, key: str) -> Kept | None:
-        """The answer to the request that had this key (None: there was none, or it is forgotten)."""
+        """Return the answer to the request that had this key (None: there was none, or it is forgotten)."""
 
     def keep(self, key: str, kept: Kept) -> None:
         """Remember an answer."""
@@ -48,18 +48,18 @@ class KeysInMemory:
         self._kept: OrderedDict[str, Kept] = OrderedDict()
 
     def find(self, key: str) -> Kept | None:
-        """The answer to the request that had this key (None: there was none, or it is forgotten)."""
+        """Return the answer to the request that had this key (None: there was none, or it is forgotten)."""
         return self._kept.get(key)
 
     def keep(self, key: str, kept: Kept) -> None:
-        """Remember an answer, and forget the oldest where there are too many."""
+        """Remember an answer, and forget the oldest if there are too many."""
         self._kept[key] = kept
         while len(self._kept) > self.most:
             self._kept.popitem(last=False)
 
 
 class Once:
-    """Carries out requests with a key once."""
+    """Carries out each request with a key once."""
 
     def __init__(self, store: KeyStore) -> None:
         self._store = store
@@ -68,7 +68,7 @@ class Once:
     async def answer(
         self, key: str | None, operation: str, request: BaseModel, act: Callable[[], Awaitable[Answer]]
     ) -> Response:
-        """The answer of `act`, or the one that a request with this key had before. Raises Problem."""
+        """Return the answer of `act`, or that of an earlier request with this key. Raises Problem."""
         if key is None:
             return _response(await act())
         digest = hashlib.sha256(f"{operation}\n{request.model_dump_json()}".encode()).hexdigest()
@@ -91,5 +91,5 @@ class Once:
 
 
 def _response(answer: Answer) -> Response:
-    """An answer as it is sent."""
+    """Return an answer as it is sent."""
     return Response(answer.body, answer.status, dict(answer.headers), "application/json")

@@ -1,4 +1,4 @@
-"""What Prometheus reads: snapshots that have ended, nodes as they say they are, and the controller's own figures."""
+"""The figures for Prometheus: snapshots that have ended, the reports of nodes, and the controller's own figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, H
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from starlette.responses import Response
 
-from cluster.api.schemas import MOST_IN_A_PAGE
+from cluster.api.requests import MOST_IN_A_PAGE
 from cluster.model import Controller, NodeStatus, Snapshot, Status, Unavailable
 
 PREFIX = "consistent_cut"
@@ -31,14 +31,14 @@ class Metrics:
         self._controller = controller
         self._registry = CollectorRegistry()
         self._ended = Counter(
-            f"{PREFIX}_snapshots", "Snapshots that have ended, by how.", ["status"], registry=self._registry
+            f"{PREFIX}_snapshots", "Snapshots that have ended, by status.", ["status"], registry=self._registry
         )
         self._seconds = Histogram(
             f"{PREFIX}_snapshot_duration_seconds", "From the request for a snapshot to its manifest.",
             buckets=SECONDS, registry=self._registry,
         )  # fmt: skip
         self._bytes = Counter(
-            f"{PREFIX}_snapshot_bytes", "Sizes of completed snapshots, added.", registry=self._registry
+            f"{PREFIX}_snapshot_bytes", "Sum of the sizes of completed snapshots.", registry=self._registry
         )
         for status in filter(lambda one: one.is_final, Status):
             self._ended.labels(status.value)
@@ -49,14 +49,14 @@ class Metrics:
         self._registry.register(self)
 
     def response(self) -> Response:
-        """The figures as text. Waits for the registry; where it does not answer, snapshots are counted next time."""
+        """Return the figures as text. If the registry does not answer in time, snapshots are counted next time."""
         with self._lock:
             with suppress(Unavailable):
                 self._count_snapshots()
             return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
 
     def _count_snapshots(self) -> None:
-        """Counts what has ended since the last time. What is older than all under way is never looked at again."""
+        """Count the snapshots that have ended since the last time. Those older than all under way are settled."""
         fresh = list(self._unsettled())
         self._under_way = sum(not snapshot.status.is_final for snapshot in fresh)
         all_before_ended = True
@@ -70,7 +70,7 @@ class Metrics:
                 self._counted.remove(snapshot.id)
 
     def _unsettled(self) -> Iterator[Snapshot]:
-        """The snapshots that are newer than the settled one, the newest first."""
+        """Yield the snapshots that are newer than the settled one, the newest first."""
         before: str | None = None
         while page := self._controller.snapshots(None, MOST_IN_A_PAGE, before):
             for snapshot in page:
@@ -86,7 +86,7 @@ class Metrics:
             self._bytes.inc(snapshot.size)
 
     def collect(self) -> Iterator[Metric]:
-        """What is true now, for the registry."""
+        """Yield the present levels, for the registry of metrics."""
         yield InfoMetricFamily(PREFIX, "The cluster.", {"scenario": self._controller.name})
         yield GaugeMetricFamily(f"{PREFIX}_snapshots_under_way", "Snapshots that have not ended.", self._under_way)
         yield from self._of_nodes()

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 has them: application/problem+json, whose `detail` is one sentence for people."""
+"""Errors as RFC 9457 has them: application/problem+json, whose `detail` is one sentence."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from sim.core.errors import InputError, brief
 
 MEDIA_TYPE = "application/problem+json"
 LATER = (429, 503)  # a request that was refused for now may be sent again
-RETRY_AFTER = "1"  # so many seconds later
+RETRY_AFTER = "1"  # seconds
 _WISH = re.compile(r"^(?:Input|String|List|Value) should ")
 
 
 def problem_body(path: str, status: int, sentence: str) -> dict[str, str | int]:
-    """The document about a request that cannot be met. Its title is the name of the status."""
+    """Return the body of the answer to a request that is refused. Its title is the name of the status."""
     return {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -37,13 +37,13 @@ def problem_body(path: str, status: int, sentence: str) -> dict[str, str | int]:
 
 
 def problem_response(scope: Scope, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer to a request that cannot be met. One to be sent again later says when, in seconds."""
+    """Return the answer to a request that is refused. `Retry-After` says when to send it again, in seconds."""
     later = {"Retry-After": RETRY_AFTER} if status in LATER else {}
     return JSONResponse(problem_body(scope["path"], status, sentence), status, {**later, **(headers or {})}, MEDIA_TYPE)
 
 
 def answer_with_problems(app: FastAPI) -> None:
-    """Everything that goes wrong in `app` is answered with a problem."""
+    """Let `app` answer every error with a problem."""
     app.add_exception_handler(Problem, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
@@ -68,9 +68,9 @@ def _not_served(request: Request, error: Exception) -> Response:
         return problem_response(request.scope, 404, f"There is nothing at {_path(request)}; /docs shows what there is.")
     if error.status_code == 405:
         methods = ", ".join(_methods(request))
-        sentence = f"{request.method} means nothing at {_path(request)}, which takes {methods}."
+        sentence = f"{request.method} is not possible at {_path(request)}, which takes {methods}."
         return problem_response(request.scope, 405, sentence, {"Allow": methods})
-    # what is left is a body that the parser gives up on: nested a thousand times, a number of thousands of digits
+    # the last case is a body that the parser refuses: nested a thousand times, or a number of thousands of digits
     return problem_response(request.scope, error.status_code, "The body cannot be read as JSON; send a plain object.")
 
 
@@ -83,13 +83,13 @@ def _path(request: Request) -> str:
 
 
 def _methods(request: Request) -> list[str]:
-    """What the path takes: Starlette itself says so for the first of its routes only."""
+    """Return the methods of a path: Starlette itself knows only those of its first route."""
     matching = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in matching if route.path == matching[0].path for method in route.methods})
 
 
 def sentence_of(errors: Sequence[Mapping[str, Any]]) -> str:
-    """One sentence for what Pydantic found: the field, what is wrong, what would be right, and how much more is."""
+    """Return one sentence for the errors of Pydantic: the field, the mistake, the remedy, and the number of others."""
     more = len(errors) - 1
     also = f" ({more} more {'field is' if more == 1 else 'fields are'} wrong.)" if more else ""
     return f"{_one(errors[0])}{also}"

@@ -1,6 +1,6 @@
-"""What can be asked: each function is one operation, and hands on to the controller.
+"""The operations of the API: each function is one, and calls the controller.
 
-Those that are no coroutines run in threads, for they may wait for the registry or the storage.
+Functions that are no coroutines run in threads, for they may wait for the registry or the storage.
 """
 
 from __future__ import annotations
@@ -15,26 +15,21 @@ from urllib.parse import quote, urlencode
 from fastapi import Body, Depends, FastAPI, Path, Query, Response
 from starlette.background import BackgroundTask
 
-from cluster.api.documents import problems
-from cluster.api.keys import REPLAYED, Key, KeyStore, Once
-from cluster.api.metrics import Metrics
-from cluster.api.schemas import (
+from cluster.api.answers import (
     ContentsAnswer,
     EpochsAnswer,
-    FaultRequest,
     HealthAnswer,
-    JoinRequest,
-    Name,
     NodeAnswer,
     NodesAnswer,
-    PageRequest,
     RestoreAnswer,
-    RestoreRequest,
     SnapshotAnswer,
     SnapshotsAnswer,
     TriggerAnswer,
-    TriggerRequest,
 )
+from cluster.api.documents import problems
+from cluster.api.keys import REPLAYED, Key, KeyStore, Once
+from cluster.api.metrics import Metrics
+from cluster.api.requests import FaultRequest, JoinRequest, Name, PageRequest, RestoreRequest, TriggerRequest
 from cluster.api.streaming import EventStream, Streams
 from cluster.model import Answer, Controller, Problem, Snapshot, Status, Unavailable
 
@@ -47,7 +42,7 @@ _EVENT = {
     "schema": {
         "type": "object",
         "properties": {
-            "event": {"type": "string", "description": "end: there are no more, and the data has a reason."},
+            "event": {"type": "string", "description": "end: the stream ends here, and the data has a reason."},
             "data": {"type": "string", "description": "A row of the event table, as JSON."},
         },
         "required": ["data"],
@@ -59,7 +54,7 @@ _LINK = {"Link": {"description": "The next page (RFC 8288), where there is one."
 
 
 def add_operations(app: FastAPI, controller: Controller, keys: KeyStore, streams: Streams) -> None:
-    """All operations on a cluster become part of the app."""
+    """Add all operations on a cluster to the app."""
     once = Once(keys)
     _add_snapshots(app, controller, once)
     _add_recovery(app, controller, once)
@@ -89,7 +84,7 @@ def _add_snapshots(app: FastAPI, controller: Controller, once: Once) -> None:
 
     @app.get(SNAPSHOTS, tags=["snapshots"], responses={200: {"headers": _LINK}, **problems(404)})
     def list_snapshots(page: Annotated[PageRequest, Query()], response: Response) -> SnapshotsAnswer:
-        """A page of snapshots, the newest first."""
+        """Return a page of snapshots, the newest first."""
         found = list(controller.snapshots(page.status, page.limit + 1, page.before))
         shown, following = found[: page.limit], None
         if len(found) > page.limit:
@@ -100,22 +95,22 @@ def _add_snapshots(app: FastAPI, controller: Controller, once: Once) -> None:
 
     @app.get(f"{SNAPSHOTS}/{{snapshot_id}}", tags=["snapshots"], responses=problems(404))
     def get_snapshot(snapshot_id: SnapshotId) -> SnapshotAnswer:
-        """What the registry knows of a snapshot."""
+        """Return the row of a snapshot in the registry."""
         return SnapshotAnswer.of(controller.snapshot(snapshot_id))
 
     @app.delete(f"{SNAPSHOTS}/{{snapshot_id}}", tags=["snapshots"], responses=problems(404, 409))
     async def cancel_snapshot(snapshot_id: SnapshotId) -> SnapshotAnswer:
-        """Give up a snapshot that is under way."""
+        """Cancel a snapshot that is under way."""
         return SnapshotAnswer.of(await controller.cancel(snapshot_id))
 
     @app.get(f"{SNAPSHOTS}/{{snapshot_id}}/contents", tags=["snapshots"], responses=problems(404, 409))
     def get_contents(snapshot_id: SnapshotId) -> ContentsAnswer:
-        """What was true at a snapshot, without going back to it."""
+        """Return the states and the messages of a snapshot. The system does not go back to it."""
         return ContentsAnswer.model_validate({**controller.contents(snapshot_id), "snapshot_id": snapshot_id})
 
 
 def _estimate_ms(controller: Controller) -> int:
-    """The median duration of the last completed snapshots; before there are any, what the delays make likely."""
+    """Return the median duration of the last completed snapshots; before the first one, an estimate by the delays."""
     completed: Sequence[Snapshot] = ()
     with suppress(Unavailable):
         completed = controller.snapshots(Status.COMPLETED, SAMPLES, None)
@@ -139,24 +134,24 @@ def _add_recovery(app: FastAPI, controller: Controller, once: Once) -> None:
 
     @app.get("/v1/epochs", tags=["recovery"])
     def list_epochs() -> EpochsAnswer:
-        """The lives of the system between recoveries, the newest first."""
+        """Return the epochs of the system, the newest first."""
         return EpochsAnswer.of(controller.epochs())
 
 
 def _add_nodes(app: FastAPI, controller: Controller) -> None:
     @app.get("/v1/nodes", tags=["nodes"])
     async def list_nodes() -> NodesAnswer:
-        """All nodes that there may be."""
+        """Return all nodes, absent ones included."""
         return NodesAnswer(nodes=[NodeAnswer.of(node) for node in controller.nodes()])
 
     @app.post("/v1/nodes", status_code=202, tags=["nodes"], responses=problems(404, 409))
     async def join(request: Annotated[JoinRequest, Body()] = JoinRequest()) -> NodeAnswer:  # noqa: B008
-        """A node that is absent becomes part of the system."""
+        """Let an absent node join the system."""
         return NodeAnswer.of(await controller.join(request.node_id))
 
     @app.delete("/v1/nodes/{node_id}", tags=["nodes"], responses=problems(404, 409))
     async def leave(node_id: NodeId) -> NodeAnswer:
-        """A node is no longer part of the system."""
+        """Let a node leave the system."""
         return NodeAnswer.of(await controller.leave(node_id))
 
     @app.post(
@@ -164,7 +159,7 @@ def _add_nodes(app: FastAPI, controller: Controller) -> None:
         dependencies=[Depends(_only_where_faults_are_allowed(controller))],
     )  # fmt: skip
     async def inject(request: Annotated[FaultRequest, Body()]) -> None:
-        """Do something bad to the cluster, where it is started so that it allows that."""
+        """Inject a fault, if the cluster was started with --allow-faults."""
         await controller.inject(request.fault())
 
 
@@ -184,19 +179,19 @@ def _add_observation(app: FastAPI, controller: Controller, streams: Streams) -> 
         responses={200: {"description": "Rows as JSON.", "content": {"text/event-stream": _EVENT}}, **problems(503)},
     )  # fmt: skip
     async def read_events() -> Response:
-        """The rows of all event logs as they come, as server-sent events."""
+        """Stream the rows of all event logs from now on, as server-sent events."""
         return EventStream(streams)
 
     @app.get(
         "/metrics", tags=["observation"], response_class=Response, responses={200: {"content": {"text/plain": _TEXT}}}
     )
     def read_metrics() -> Response:
-        """The figures that Prometheus reads."""
+        """Return the figures for Prometheus."""
         return metrics.response()
 
     @app.get("/healthz", tags=["observation"])
     async def check_health() -> HealthAnswer:
-        """Whether the controller answers, and whether its registry does. Needs no token."""
+        """Report that the controller answers, and whether its registry does. Needs no token."""
         figures = controller.figures()
         is_up = bool(figures.get("registry_up", 1.0))
         waiting = int(figures.get("registry_changes_waiting", 0.0))

@@ -1,4 +1,4 @@
-"""The rows of the event logs as server-sent events: what a client is too slow to read ends its stream, and no other."""
+"""The rows of the event logs as server-sent events. A client that reads too slowly loses its stream, and no other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cluster.api.problems import problem_response
 MOST_CLIENTS = 16
 MOST_WAITING = 1_000  # rows for one client
 KEEP_ALIVE_S = 15.0
-GRACE_S = 10.0  # for a client that was cut off to read what is left
+GRACE_S = 10.0  # for a client that was cut off to read the last rows
 
 _TOO_SLOW = "this reader is too slow, so rows after the last one are missing; connect again to go on from now"
 _ENDED = "the cluster has ended"
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Streams:
-    """All streams of an app, and their bounds. `rows` gives the rows from now on."""
+    """All streams of an app, and their bounds. `rows` returns the rows from now on."""
 
     rows: Callable[[], AsyncIterator[Mapping[str, Any]]]
     most_clients: int = MOST_CLIENTS
@@ -71,7 +71,7 @@ class EventStream(Response):
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _collect(self) -> None:
-        """Takes the rows as they come, until they end or too many wait to be sent."""
+        """Take the rows as they come, until they end or too many wait to be sent."""
         rows, end = self._streams.rows(), _ENDED
         try:
             async for row in rows:
@@ -89,7 +89,7 @@ class EventStream(Response):
 
     async def _is_full(self) -> bool:
         if len(self._waiting) >= self._streams.most_waiting:
-            await asyncio.sleep(0)  # rows that come all at once: a client that is ready takes them now
+            await asyncio.sleep(0)  # if many rows come at once, a client that is ready takes them now
         return len(self._waiting) >= self._streams.most_waiting
 
     def _add(self, event: str) -> None:
@@ -105,7 +105,7 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": text.encode(), "more_body": False})
 
     async def _next(self) -> str:
-        """All events that wait, as soon as there is one; a comment if there is none for long."""
+        """Return all events that wait, as soon as there is one; a comment if there is none for long."""
         try:
             async with asyncio.timeout(self._streams.keep_alive_s):
                 await self._some_wait.wait()
@@ -117,6 +117,6 @@ class EventStream(Response):
 
 
 async def _gone(receive: Receive) -> None:
-    """Returns when the client has gone."""
+    """Wait until the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,1 +1,1 @@
-"""The controller: starts nodes, runs services, notices failures, and recovers."""
+"""The controller: starts nodes, runs services, notices failures, and rolls the system back."""

@@ -17,14 +17,14 @@ _SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIG
 
 
 class Injector:
-    """Does it, and remembers it for nodes that start again."""
+    """Injects faults, and remembers those of channels for nodes that start again."""
 
     def __init__(self, system: System, members: Members) -> None:
         self._system, self._members = system, members
         self._conditions = LinkConditions()
 
     def inject(self, fault: Fault) -> None:
-        """Do something bad to nodes or channels. Raises Problem."""
+        """Inject a fault into a node or channels. Raises Problem."""
         if fault.kind not in FAULT_KINDS:
             raise Problem(422, f"kind: {fault.kind!r} is none of {', '.join(FAULT_KINDS)}")
         if fault.kind in _SIGNALS:
@@ -36,7 +36,7 @@ class Injector:
         channels = self._channels(fault.channels)
         if fault.kind == "delay":
             if not 0 <= fault.low <= fault.high < math.inf:
-                raise Problem(422, "low_ms and high_ms: from 0, and the second not below the first")
+                raise Problem(422, "low_ms and high_ms: numbers from 0, and high_ms is at least low_ms")
             self.delay(channels, fault.low / 1000, fault.high / 1000)
             return
         conditions, told = self._conditions, {}
@@ -69,19 +69,19 @@ class Injector:
         return found
 
     def delay(self, channels: Sequence[Channel], low: float, high: float) -> None:
-        """What comes on channels is delivered `low` to `high` seconds later."""
+        """Delay messages on channels by `low` to `high` seconds."""
         self._conditions.delays.update((channel.number, (low, high)) for channel in channels)
         for number, own in self._by_target(channels).items():
             self._members[number].tell(self._system, "delay", {"channels": own, "low": low, "high": high})
 
     @property
     def longest_way(self) -> float:
-        """Seconds that a message may take on the slowest channel, by what is injected, or else by the scenario."""
+        """Seconds that a message may take on the slowest channel, by injected delays, or else by the scenario."""
         delays, own = self._conditions.delays, self._system.longest_way
         return max((delays.get(channel.number, (0.0, own))[1] for channel in self._system.engine.channels), default=own)
 
     def tell(self, member: Member) -> None:
-        """Tell a node that has started what has been injected into the channels to it."""
+        """Tell a node that has started the faults of its incoming channels."""
         conditions = self._conditions
         for channel in self._system.engine.channels:
             if channel.target != member.number:

@@ -1,4 +1,4 @@
-"""The nodes of a cluster as its controller knows them: their processes, what they are told, and what they say."""
+"""The nodes of a cluster as its controller knows them: their processes, connections and reports."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from sim.core.errors import InputError
 from sim.document.writing import dumps
 
 START_TIMEOUT = 10.0  # seconds that a node has to start
-QUIET = 1.0  # seconds without a word from a node, which reports more often, after which it is called FROZEN
+QUIET = 1.0  # seconds of silence after which a node, which reports more often, is called FROZEN
 
 
 @dataclass
 class Member:
-    """What the controller knows of a node."""
+    """A node as the controller knows it."""
 
     number: int
     name: str
@@ -38,7 +38,7 @@ class Member:
     address: Address | None = None
     pid: int | None = None
     incarnation: str = ""  # of its last process, as in links.Address
-    heard: float = 0.0  # when it said something last, by the clock of cluster.node.clock
+    heard: float = 0.0  # the time of its last word, by the clock of cluster.node.clock
     report: dict[str, Any] = field(default_factory=dict)
     said: asyncio.Queue[tuple[str, Any]] = field(default_factory=asyncio.Queue)
     is_leaving: bool = False
@@ -49,26 +49,26 @@ class Member:
         return self.status is not NodeStatus.ABSENT
 
     def shown(self, now: float) -> NodeStatus:
-        """How the node is at `now`."""
+        """Return the status of the node at `now`."""
         is_quiet = self.status is NodeStatus.RUNNING and self.process is not None and now - self.heard > QUIET
         return NodeStatus.FROZEN if is_quiet else self.status
 
     def tell(self, system: System, what: str, body: Any) -> None:
-        """Say what to do."""
+        """Send an order to the node."""
         if self.connection is not None:
             self.connection.write([system.transport.pack([DO, what, body])])
 
 
 def _is_about(about: Any) -> bool:
-    """Whether a node has said where it listens, and its pid."""
+    """Return whether a node has named its port and its pid."""
     return isinstance(about, dict) and all(type(about.get(key)) is int for key in ("port", "pid"))
 
 
 class Members:
-    """All nodes that there may be, by number. They report to a port of the controller, and find its services there."""
+    """All nodes, absent ones included, by number. They report to a port of the controller, as do its services."""
 
     def __init__(self, system: System, logs: Path, *, queue: int, programs: Mapping[str, str]) -> None:
-        """`logs` is the folder of the event logs. `programs`: as in starting.Wanted."""
+        """`logs` is the folder of the event logs. `queue`, `programs`: as in cluster.start.wanted.Wanted."""
         self.system, self._logs, self._queue, self._programs = system, logs, queue, programs
         self.token, self.incarnation = secrets.token_hex(16), secrets.token_hex(8)
         self.port = 0
@@ -87,7 +87,7 @@ class Members:
         return len(self._all)
 
     def named(self, name: str) -> Member:
-        """What is known of a node (404: there is none)."""
+        """Return a node. Raises Problem: 404, there is none."""
         for member in self:
             if member.name == name:
                 return member
@@ -99,7 +99,7 @@ class Members:
         return [member.name for member in self if member.is_present]
 
     async def listen(self, services: Services) -> None:
-        """Let nodes report, and send something to services."""
+        """Listen for the reports of nodes, and for their messages to services."""
         self._listener = await self.system.transport.listen(self.token, self._for(services))
         self.port = self._listener.port
 
@@ -113,8 +113,8 @@ class Members:
     ) -> asyncio.subprocess.Process:  # fmt: skip
         """Start the process of a node, and wait until it has reported. Raises InputError if it does not.
 
-        `began` is when the cluster began, `epoch` the one in which the node begins, and `index` the number of its last
-        event that is stored; `waits`: it does nothing until it is restored.
+        `began` is the start of the cluster, `epoch` the first epoch of the node, and `index` the number of its last
+        stored event. `waits`: it does nothing until it is restored.
         """
         member.status, member.is_leaving, member.incarnation = NodeStatus.STARTING, False, secrets.token_hex(8)
         told = {
@@ -150,7 +150,7 @@ class Members:
 
     def _for(self, services: Services) -> Accept:
         async def accept(connection: Connection) -> None:
-            """A node reports, or sends something to a service."""
+            """Take the reports of a node, or its messages to a service."""
             hello = await self._door.hello(connection)
             if hello[1] != CONTROLLER:
                 await services.receiver.accept(hello, connection)
@@ -177,11 +177,11 @@ class Members:
         return accept
 
     def is_over(self, number: int, incarnation: str) -> bool:
-        """Whether an incarnation of a node is not the one that its last process has: nobody takes anything from it."""
+        """Return whether an incarnation of a node is over: it is not that of its last process, and is heard no more."""
         return self[number].incarnation != incarnation or self[number].process is None
 
     async def hear(self, member: Member, what: str, timeout: float | None = START_TIMEOUT) -> Any:
-        """Wait until a node says something. Raises TimeoutError."""
+        """Wait until a node says `what`, and return the body. Raises TimeoutError after `timeout` seconds."""
         async with asyncio.timeout(timeout):
             while True:
                 said, body = await member.said.get()
@@ -189,7 +189,7 @@ class Members:
                     return body
 
     def tell_addresses(self) -> dict[int, Address]:
-        """Tell everybody where the others listen. Returns where the nodes do."""
+        """Tell every node the addresses of the others. Returns the addresses of the nodes, by number."""
         known = {own.number: own.address for own in self if own.address is not None and own.connection}
         own = Address("127.0.0.1", self.port, self.incarnation)
         services = dict.fromkeys(range(len(self), len(self.system.names)), own)
@@ -201,7 +201,7 @@ class Members:
         return known
 
     def tell_members(self) -> None:
-        """Tell everybody who is part of the system."""
+        """Tell every node the numbers of the members."""
         present = [member.number for member in self if member.is_present]
         for member in self:
             member.tell(self.system, "members", present)

@@ -1,7 +1,8 @@
-"""What the registry says of snapshots follows what the services do."""
+"""The rows of snapshots in the registry: every action of the services is written into them."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,37 +21,43 @@ from sim.services.words import NAME as COORDINATOR
 _MANIFEST_MISSING = "its manifest is missing"
 
 
-class Bookkeeping:
+class SnapshotRows:
     """The rows of snapshots, in the registry of a store.
 
-    `given_up` says what a user, or the clock, has made of a snapshot, and why; `goes_back_as` why the system goes back.
+    `given_up` holds, by snapshot, the status and the reason with which a user or a timeout has ended it. `goes_back_as`
+    is the reason of the last recovery. `open` are the snapshots that have not ended.
     """
 
     def __init__(
         self, system: System, store: Store, services: Callable[[], Services], present: Callable[[], Sequence[str]],
         spawn: Callable[[Coroutine[Any, Any, Any]], Any],
     ) -> None:  # fmt: skip
-        """`present` names the processes that are there; `spawn` carries out what takes a while."""
+        """`present` returns the names of the members; `spawn` carries out work in the background."""
         self._system, self._store, self._services, self._present, self._spawn = system, store, services, present, spawn
         self.given_up: dict[str, tuple[Status, str]] = {}
         self.goes_back_as = ""
-        self.open: set[str] = set()  # snapshots that have not ended
+        self.open: set[str] = set()
 
     def snapshot(self, snapshot: str) -> Snapshot:
-        """One snapshot."""
+        """Return one snapshot. Raises Problem."""
         own = self._store.registry.snapshot(snapshot)
         if own is None:
             raise Problem(404, f"there is no snapshot {snapshot!r}; GET /v1/snapshots lists those that there are")
         return own
 
     def snapshots(self, status: Status | None, limit: int, before: str | None) -> Sequence[Snapshot]:
-        """A page of them, the newest first."""
+        """Return at most `limit` snapshots, older than `before`, the newest first. Raises Problem."""
         if before is not None:
             self.snapshot(before)
         return self._store.registry.page(status, limit, before)
 
+    async def known(self, snapshot: str) -> Snapshot:
+        """Return one snapshot; the registry is asked in a thread if the controller does not remember it."""
+        own = self._store.registry.row(snapshot)
+        return own if own is not None else await asyncio.to_thread(self.snapshot, snapshot)
+
     def on_done(self, done: Done) -> None:
-        """An action of the services has happened: what it says of snapshots is written into the registry."""
+        """Write into the registry what an action of the services means for snapshots."""
         for row in done.rows:
             process, kind, body, snapshot = row[0], row[2], row[7], row[8]
             if snapshot is None:
@@ -67,7 +74,7 @@ class Bookkeeping:
                 self._part_came(snapshot, (row[3] or "").partition("->")[0])
 
     def _row(self, snapshot: str) -> Snapshot:
-        """The registry's row of a snapshot; one that the coordinator began by itself gets one now."""
+        """Return the registry's row of a snapshot, or a new one if the coordinator began the snapshot by itself."""
         own = self._store.registry.row(snapshot)
         if own is None:
             kind = INCREMENTAL if self._store.is_incremental else FULL
@@ -76,7 +83,7 @@ class Bookkeeping:
         return own
 
     def put(self, own: Snapshot) -> None:
-        """Write a row into the registry."""
+        """Write the row of a snapshot into the registry."""
         (self.open.discard if own.status.is_final else self.open.add)(own.id)
         self._store.registry.put(own)
 
@@ -92,10 +99,10 @@ class Bookkeeping:
             return
         nodes = own.nodes or tuple(self._present())
         completed = tuple(dict.fromkeys((*own.completed, node)))
-        told = replace(own, status=Status.IN_PROGRESS, nodes=nodes, completed=completed)
-        if own.status is not told.status:
-            self.put(told)
-        self._store.registry.note(told)
+        changed = replace(own, status=Status.IN_PROGRESS, nodes=nodes, completed=completed)
+        if own.status is not changed.status:
+            self.put(changed)
+        self._store.registry.note(changed)
 
     def _committed(self, snapshot: str, body: Any) -> None:
         own = self._row(snapshot)
@@ -115,7 +122,7 @@ class Bookkeeping:
         self._ends(snapshot, reason, is_late=body["outcome"] == EXPIRED)
 
     def _ends(self, snapshot: str, reason: str, *, is_late: bool) -> None:
-        """A snapshot has come to nothing, for a reason, unless it was given up for another."""
+        """End a snapshot that is not complete; the reason for which it was given up, if any, comes first."""
         is_late = is_late or snapshot in self._store.expired
         status = Status.EXPIRED if is_late else Status.FAILED
         self.end(snapshot, *self.given_up.get(snapshot, (status, reason)))
@@ -128,14 +135,14 @@ class Bookkeeping:
         self._note_kept()
 
     def _note_kept(self) -> None:
-        """Snapshots that the storage does not keep are not restorable any more."""
+        """Mark the snapshots that the storage does not keep any more."""
         valid = set(self._store.valid(self._services()))
         for own in self._store.registry.kept():
             if own.id not in valid:
                 self._store.registry.put(replace(own, is_kept=False))
 
     def end(self, snapshot: str, status: Status, reason: str, *, is_kept: bool = False) -> None:
-        """A snapshot has ended, once; one that is complete can only turn out to be damaged."""
+        """End a snapshot, once. One that is complete can only become FAILED, if it turns out to be damaged."""
         own = self._row(snapshot)
         if own.status.is_final and (own.status is not Status.COMPLETED or status is not Status.FAILED):
             return

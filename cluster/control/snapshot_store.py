@@ -1,7 +1,7 @@
-"""The snapshots of a cluster: what is written of each, where, and what is known of it.
+"""The snapshots of a cluster in its storage: parts and manifests are written and read here.
 
-The storage may hang: it is asked in threads of its own, and each question has a deadline. What belongs to a snapshot
-under way has the time that the snapshot has to live.
+The storage may hang: it is asked in threads of its own, and each request has a deadline. A write for a snapshot under
+way has the remaining time of that snapshot.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from sim.services.uploads import Part
 
 T = TypeVar("T")
 
-MOST_THREADS = 8  # that ask the storage
+MOST_THREADS = 8  # that wait for the storage
 READ_S, DELETE_S, FILL_S = 5.0, 60.0, 60.0  # to read a snapshot, to delete one, and to read one at a start
 
 
 class Store:
-    """Writes parts and manifests (cluster.control.services.Disk), and reads them back."""
+    """Writes parts and manifests (cluster.control.service_actions.Disk), and reads them back."""
 
     def __init__(self, system: System, registry: WriteBehind, checkpoints: CheckpointStore, cluster_id: str) -> None:
         self.system, self.registry, self.checkpoints = system, registry, checkpoints
         self.time_to_live = 0.0  # seconds that a snapshot has
-        self.problems: dict[str, str] = {}  # of snapshots under way: why a part or the manifest is not written
-        self.expired: set[str] = set()  # snapshots of which the manifest was not written in time
+        self.problems: dict[str, str] = {}  # by snapshot under way: why a part or the manifest is not written
+        self.expired: set[str] = set()  # snapshots whose manifest was not written in time
         self._cluster = cluster_id
         self._threads = Threads("storage", MOST_THREADS)
         self._began: dict[str, float] = {}  # of snapshots under way, in ticks
@@ -61,18 +61,18 @@ class Store:
 
     @property
     def first_root(self) -> str:
-        """The name of the root where snapshots are stored unless somebody says another."""
+        """The name of the root of snapshots whose request names none."""
         return self.checkpoints.roots[0]
 
     # ------------------------------------------------------------------ writing
 
     def begin(self, snapshot: str, root: str) -> None:
-        """A snapshot is asked for, and will be stored under a root. Its time begins."""
+        """Begin the time of a snapshot, which will be stored under a root."""
         self._root_of[snapshot] = root
         self._began.setdefault(snapshot, ticks())
 
     def _left(self, snapshot: str) -> float:
-        """The seconds that a snapshot has to live."""
+        """Return the seconds that a snapshot still has."""
         return max(0.0, self._began.setdefault(snapshot, ticks()) + self.time_to_live - ticks())
 
     def _root(self, snapshot: str) -> str:
@@ -83,7 +83,7 @@ class Store:
         return known
 
     async def write_part(self, snapshot: str, node: str, part: Part) -> None:
-        """Write a part, durably. Raises Problem, unless the snapshot is deleted meanwhile: then nobody needs it."""
+        """Write a part, durably. Raises Problem, unless the snapshot is deleted meanwhile and needs no part."""
         data = self.system.codec.pack(part)
         root, is_whole = self._root(snapshot), part.base is None
 
@@ -128,7 +128,7 @@ class Store:
         self._forget(snapshot)
 
     async def _written(self, snapshot: str, what: str, write: Callable[[], T]) -> T:
-        """What `write` returns. Raises Problem, at the latest when the time of the snapshot is over."""
+        """Call `write`, and return its result. Raises Problem, at the latest when the time of the snapshot is over."""
         try:
             found = await self._threads.within(self._left(snapshot), write)
         except TimeoutError:
@@ -142,19 +142,19 @@ class Store:
         return found
 
     def _forget(self, snapshot: str) -> None:
-        """Nothing more is written of a snapshot."""
+        """Forget a snapshot of which nothing more is written."""
         for known in (self._entries, self._parts, self._began):
             known.pop(snapshot, None)
 
     def _delete_again(self, root: str, snapshot: str) -> None:
-        """What was written of a snapshot that was deleted meanwhile is deleted as well."""
+        """Delete the files of a snapshot that was deleted while they were written."""
         if snapshot in self._deleted:
             self.checkpoints.delete(root, snapshot)
 
     async def delete(self, snapshot: str, nodes: list[str]) -> None:
-        """Delete the parts of these nodes; with the last parts, all of the snapshot.
+        """Delete the parts of some nodes; with the last parts, all of the snapshot.
 
-        On parts of other nodes newer snapshots may be built.
+        Newer snapshots may be built on the parts of other nodes.
         """
         self._forget(snapshot)
         own = self.registry.row(snapshot)
@@ -170,17 +170,17 @@ class Store:
                 await self._threads.within(DELETE_S, lambda: self.checkpoints.delete(root, snapshot))
 
     def size_of(self, snapshot: str) -> int:
-        """The bytes of a snapshot that was committed since the start."""
+        """Return the bytes of a snapshot that was committed since the start (0: it was not)."""
         return self._sizes.get(snapshot, 0)
 
     def uri_of(self, snapshot: str) -> str:
-        """The address of its manifest."""
+        """Return the address of the manifest of a snapshot."""
         return self.checkpoints.uri(self._root(snapshot), snapshot)
 
     # ------------------------------------------------------------------ reading
 
     def _read(self, snapshot: str, node: str | None = None) -> dict[str, Part]:
-        """The parts of a snapshot, or that of one node, read from the storage. Raises Problem."""
+        """Read the parts of a snapshot, or the part of one node, from the storage. Raises Problem."""
         root = self._root(snapshot)
         manifest = self.checkpoints.read_manifest(root, snapshot)
         found = {}
@@ -189,20 +189,22 @@ class Store:
                 continue
             part = self.system.codec.unpack(self.checkpoints.read_part(root, snapshot, entry))
             if not isinstance(part, Part):
-                raise Problem(409, f"{snapshot}: the part of {entry.node} holds {type(part).__name__}, which is none")
+                raise Problem(
+                    409, f"{snapshot}: the part of {entry.node} holds {type(part).__name__}, and no part of a snapshot"
+                )
             found[entry.node] = part
         return found
 
     def _state(self, snapshot: str, node: str, known: dict[str, dict[str, Part]]) -> Any:
-        """The state of a node in a snapshot, from the whole part on which it is built. Raises Problem."""
-        if node not in known.setdefault(snapshot, {}):  # of a base, only what others need is still there
+        """Return the state of a node in a snapshot, from the full part on which it is built. Raises Problem."""
+        if node not in known.setdefault(snapshot, {}):  # of a base, only the parts that others need are still there
             known[snapshot] |= self._read(snapshot, node)
         part = known[snapshot][node]
         base = None if part.base is None else self._state(part.base, node, known)
         return restored(base, part.document)
 
     async def damage(self, snapshot: str) -> str | None:
-        """What is wrong with what is stored of a snapshot (None: nothing, or nobody knows: the storage is silent)."""
+        """Return the damage of a stored snapshot (None: there is none, or the storage does not answer)."""
         try:
             await self._threads.within(READ_S, lambda: self._contents(snapshot))
         except (Unavailable, TimeoutError):
@@ -216,7 +218,7 @@ class Store:
         return {node: (self._state(snapshot, node, known), part) for node, part in known[snapshot].items()}
 
     def contents(self, own: Snapshot) -> Mapping[str, Any]:
-        """What was true at a snapshot, as JSON values. Waits for the storage. Raises Problem."""
+        """Return the states and the messages of a snapshot as JSON values. Waits for the storage. Raises Problem."""
         try:
             found = self._threads.wait(READ_S, lambda: self._contents(own.id))
         except TimeoutError:
@@ -232,7 +234,7 @@ class Store:
         return {"epoch": own.epoch, "processes": processes, "channels": channels}
 
     async def fill(self, services: Services) -> None:
-        """Give the storage's rule book what is stored, at the start of a cluster. Raises InputError."""
+        """Read all stored snapshots into the notes of the storage service, at the start. Raises InputError."""
         rows = sorted(self.registry.kept(), key=lambda own: (own.ended_at or own.initiated_at, own.id))
         valid: dict[str, Stored] = {}
         for own in rows:
@@ -242,7 +244,7 @@ class Store:
             services.process(STORAGE).memory = Shelf(valid=valid, needed=needed)
 
     async def _filled(self, snapshot: str, read: Callable[[], T]) -> T:
-        """What is read of a snapshot at the start. Raises InputError."""
+        """Call `read`, which reads a snapshot at the start, and return its result. Raises InputError."""
         try:
             return await self._threads.within(FILL_S, read)
         except TimeoutError:
@@ -251,7 +253,7 @@ class Store:
             raise InputError(str(problem)) from None
 
     def _needed_by(self, valid: Mapping[str, Stored]) -> dict[tuple[str, str], Part]:
-        """The parts, by snapshot and node, that the `valid` snapshots are built on and that belong to none of them."""
+        """Read the parts, by snapshot and node, on which `valid` snapshots are built, and that belong to others."""
         needed: dict[tuple[str, str], Part] = {}
         for own in valid.values():
             for node, part in own.parts.items():
@@ -260,19 +262,19 @@ class Store:
         return needed
 
     def valid(self, services: Services) -> list[str]:
-        """The snapshots to which the system can go back, the oldest first."""
+        """Return the snapshots to which the system can go back, the oldest first."""
         shelf = services.process(STORAGE).memory
         return [*shelf.valid] if isinstance(shelf, Shelf) else []
 
     def last_index(self, services: Services, node: str) -> int:
-        """The most application events of a node that a stored snapshot counts: the next one has a higher index."""
+        """Return the highest index of an event of a node in stored snapshots: the next event has a higher one."""
         shelf = services.process(STORAGE).memory
         known = (own.parts[node].local.inside for own in shelf.valid.values() if node in own.parts) if shelf else ()
         return max(known, default=0)
 
     @staticmethod
     def forgetting(snapshot: str) -> Callable[[Process, Out], None]:
-        """The storage forgets a snapshot that is damaged."""
+        """Return an action by which the storage service forgets a damaged snapshot."""
 
         def forget(service: Process, out: Out) -> None:
             shelf: Shelf = service.memory

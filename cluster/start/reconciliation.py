@@ -1,5 +1,7 @@
-"""How the registry and the storage agree again after a crash. The storage decides: a snapshot with a manifest is
-committed, and what cannot be read back is not kept."""
+"""The reconciliation of registry and storage after a crash.
+
+The storage decides: a snapshot with a manifest is committed, and one that cannot be read back is not kept.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ ENDED = "the cluster ended while it was under way"
 
 
 def reconcile(registry: Registry, checkpoints: CheckpointStore) -> list[str]:
-    """Mends what a crash has left. Returns one sentence for each mend: none if nothing was to be mended.
+    """Mend every difference between registry and storage. Returns one sentence for each mend.
 
     No other controller may use the registry or the checkpoint store meanwhile. After it every snapshot that is kept can
     be restored, every other one has ended, and nothing is stored that no kept snapshot needs. Raises InputError, before
@@ -38,7 +40,7 @@ def reconcile(registry: Registry, checkpoints: CheckpointStore) -> list[str]:
 
 
 class _Reconciliation:
-    """One pass, and what it knows of the storage. Its methods are called in their order here."""
+    """One pass, and its knowledge of the storage. Its methods are called in their order here."""
 
     def __init__(self, registry: Registry, checkpoints: CheckpointStore) -> None:
         self.mends: list[str] = []
@@ -49,7 +51,7 @@ class _Reconciliation:
         self._manifests: dict[str, Manifest | Damaged] = {
             id: self._manifest(root, id) for root, found in self._found.items() for id in sorted(found.manifests)
         }
-        self._parts: dict[tuple[str, PartEntry], Damaged | None] = {}  # what is wrong with those that were read
+        self._parts: dict[tuple[str, PartEntry], Damaged | None] = {}  # the damage of those that were read
         self._needed: dict[str, set[str]] = {}  # the nodes, by snapshot, of parts of those kept
 
     def _manifest(self, root: str, snapshot: str) -> Manifest | Damaged:
@@ -59,7 +61,7 @@ class _Reconciliation:
             return problem
 
     def check_roots(self) -> None:
-        """Raises InputError if what the registry knows is under another root than it says."""
+        """Raise InputError if a snapshot is under another root than the registry says."""
         for row in (*self._registry.kept(), *self._registry.running()):
             if row.root not in self._found:
                 raise InputError(f"{row.id} is stored under the root {row.root!r}, which is not given now; give it too")
@@ -74,7 +76,7 @@ class _Reconciliation:
                     )
 
     def take_in(self) -> None:
-        """Manifests of which the registry knows nothing become rows, in the order of their commits."""
+        """Add a row for each manifest that the registry does not know, in the order of their commits."""
         lease = self._registry.lease()
         compared = 0 if lease is None else lease.reconciled
         strange = [
@@ -94,7 +96,7 @@ class _Reconciliation:
             self.mends.append(f"{manifest.snapshot_id} is stored and was not in the registry: it is COMPLETED")
 
     def _completed(self, manifest: Manifest) -> Snapshot:
-        """The row of a snapshot that is COMPLETED, by its manifest alone."""
+        """Return the row of a COMPLETED snapshot, from its manifest alone."""
         id = manifest.snapshot_id
         root = self._root_of[id]
         return Snapshot(
@@ -106,7 +108,7 @@ class _Reconciliation:
         )  # fmt: skip
 
     def end(self) -> None:
-        """What was under way is COMPLETED if its manifest was written, and FAILED otherwise."""
+        """End every snapshot under way: COMPLETED if its manifest was written, and FAILED otherwise."""
         for row in self._registry.running():
             manifest = self._manifests.get(row.id)
             if isinstance(manifest, Manifest):
@@ -119,7 +121,7 @@ class _Reconciliation:
                 self.mends.append(f"{row.id} is FAILED: {reason}")
 
     def unkeep(self) -> None:
-        """What is kept and cannot be read back is FAILED, and is kept no longer."""
+        """Mark every kept snapshot that cannot be read back: it is FAILED, and kept no longer."""
         for row in self._registry.kept():
             try:
                 manifest = self._usable(row.id)
@@ -136,7 +138,7 @@ class _Reconciliation:
                 self._needed.setdefault(row.id, set())  # a snapshot of no node has a manifest, too
 
     def _usable(self, snapshot: str) -> Manifest:
-        """The manifest of a snapshot. Raises Damaged if it is none, or missing."""
+        """Return the manifest of a snapshot. Raises Damaged if it is damaged, or missing."""
         known = self._registry.snapshot(snapshot)
         root = self._root_of.get(snapshot) or (known.root if known else self._checkpoints.roots[0])
         found = self._manifests.get(snapshot) or Damaged(f"{self._checkpoints.uri(root, snapshot)} is missing")
@@ -145,7 +147,7 @@ class _Reconciliation:
         return found
 
     def _check_part(self, snapshot: str, entry: PartEntry) -> None:
-        """Raises Damaged if a part cannot be read back. Each is read once."""
+        """Raise Damaged if a part cannot be read back. Each is read once."""
         if (snapshot, entry) not in self._parts:
             self._parts[snapshot, entry] = self._damage(snapshot, entry)
         if damage := self._parts[snapshot, entry]:
@@ -159,7 +161,7 @@ class _Reconciliation:
         return None
 
     def delete(self) -> None:
-        """What no kept snapshot needs is deleted, and what was written in part."""
+        """Delete every file that no kept snapshot needs, and every file that was written in part."""
         for root, found in self._found.items():
             for id in sorted(found.snapshots):
                 self._delete(root, id, found)

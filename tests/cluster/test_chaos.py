@@ -197,7 +197,7 @@ def test_the_command_prints_what_came_of_it(monkeypatch: pytest.MonkeyPatch, tmp
         "messages recorded in channels: 3; put back by recoveries: 1",
         "lost: 0, duplicated: 0, out of order: 0",
         "left in channels: 0; nodes still running: 0",
-        "the audit holds, at the end and at each of 1 snapshots",
+        "the audit is exact, at the end and at each of 1 snapshots",
     ]
 
 
@@ -215,7 +215,7 @@ def test_the_command_fails_where_the_books_are_wrong(monkeypatch: pytest.MonkeyP
         "P1->P2: messages unfounded: 6",
         "P1->P2: messages left in the channel at the end: 2",
         "at the end: 305 money there, 300 at first",
-        "messages were still on their way 30 s after the end",
+        "messages were still in transit 30 s after the end",
         "processes that still run: 4711",
     ]
     assert done.stdout.splitlines()[5:] == [

@@ -186,7 +186,7 @@ OTHERS = [
     (b"HTTP/1.0 200 OK\r\n\r\n[1]", "is no cluster; give the address"),
     (b"HTTP/1.0 500 Oh\r\n\r\n<html>", "is no cluster: status 500$"),
     (b"HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "is no cluster: status 302$"),
-    (b"SSH-2.0\r\n", "^the connection to .* broke off; look whether the cluster still runs$"),
+    (b"SSH-2.0\r\n", "^the connection to .* broke off; check that the cluster still runs$"),
     (b"", "^the connection to .* broke off"),
     (b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n{", "^the connection to .* broke off|is no cluster"),
 ]

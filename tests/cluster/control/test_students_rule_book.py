@@ -196,7 +196,7 @@ def test_live_it_takes_snapshots_and_the_simulation_comes_to_the_same(project, t
             assert own["status"] == "COMPLETED", own["reason"]
             taken[own["snapshot_id"]] = cluster.ask("snapshot", "--show", own["snapshot_id"])
     says = done(project, "cluster", "tell", str(folder), "--scenario", str(again))
-    assert re.fullmatch(r"[0-9,]+ rows: replayed, the simulation comes to the same\n", says)
+    assert re.fullmatch(r"[0-9,]+ rows: the replay in the simulation gives the same\n", says)
     told = {own["id"]: own for own in json.loads(done(project, "sim", "run", str(again), "--json"))["snapshots"]}
     assert told.keys() == taken.keys()
     for name, live in taken.items():

@@ -433,7 +433,7 @@ def test_where_no_node_reaches_all_others_as_many_start_a_snapshot_as_it_takes(t
         await comes(lambda: (found := planned.snapshot("S1")) is not None and found.status.is_final, "S1 has ended")
         own = await taken(supervisor)
         assert own.status is Status.COMPLETED, own.reason
-        with pytest.raises(Problem, match="fast starts does not reach everybody; name no node, then fast and slow"):
+        with pytest.raises(Problem, match="fast starts does not reach all processes; name no node, then fast and slow"):
             await supervisor.trigger(Wish("fast"))
 
     told_again(live(Wanted(library.load("alignment_timeout"), tmp_path / "cluster", 0.002), act))

@@ -216,7 +216,8 @@ def test_a_node_is_killed_while_it_is_being_restored(victim, crashes, tmp_path):
     killed: list[str] = []
 
     async def act(supervisor: Supervisor) -> None:
-        restore = supervisor._restore
+        rollback = supervisor.rollback
+        restore = rollback._tell_restore
 
         def kill_first(member: Any, *about: Any) -> None:
             if member.name == victim and not killed:
@@ -225,7 +226,7 @@ def test_a_node_is_killed_while_it_is_being_restored(victim, crashes, tmp_path):
             restore(member, *about)
 
         assert (await taken(supervisor)).status is Status.COMPLETED
-        supervisor._restore = kill_first  # type: ignore[method-assign]
+        rollback._tell_restore = kill_first  # type: ignore[method-assign]
         await supervisor.inject(Fault("kill", "P2"))
         await comes(lambda: supervisor.epochs()[0].number > 0, "a recovery is over")
         await all_running(supervisor)
