@@ -9,23 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, ColumnElement, Connection, Row, delete, insert, make_url, or_, select, update
-from sqlalchemy.exc import ArgumentError, IntegrityError
+from sqlalchemy import URL, ColumnElement, Connection, Row, delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
-from cluster.model import Answer, Epoch, Kept, Problem, Snapshot, Status, Superseded
+from cluster.model import Answer, Epoch, Kept, Problem, Snapshot, Status
 from cluster.store.checkpoints import NAME
-from cluster.store.database import asking, open_database, shown
-from cluster.store.holder import Holder, Lease
-from cluster.store.schema import CLUSTER, COMMITTED, COUNTERS, EPOCHS, KEYS, LEASE, NUMBER, SEQUENCE, SNAPSHOTS
-from sim.core.errors import InputError
+from cluster.store.fenced_database import FencedDatabase
+from cluster.store.schema import CLUSTER, COMMITTED, COUNTERS, EPOCHS, KEYS, NUMBER, SEQUENCE, SNAPSHOTS
 
 FILE = "registry.sqlite"
 KEPT_KEYS = timedelta(hours=24)  # as long as an idempotency key is remembered
@@ -46,34 +42,18 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Registry:
-    """The tables at a URL, such as sqlite:///folder/registry.sqlite or postgresql://user@host/database."""
+class Registry(FencedDatabase):
+    """The snapshots and epochs of a cluster, and the answers that it remembers."""
 
     def __init__(self, url: str | URL, clock: Callable[[], datetime] = _now) -> None:
-        """Opens a registry; makes one in a file that is not there, or in an empty database.
-
-        Raises InputError, and changes nothing, for what is no registry, for one of a newer version, and for one that
-        cannot be reached.
-        """
-        try:
-            address = make_url(url)
-        except ArgumentError:
-            raise InputError("the registry has no usable URL; write it as postgresql://user@host/database") from None
-        self.where = shown(address)
-        self._engine = open_database(address)
+        """Like FencedDatabase. `clock` says the time at which answers are kept and forgotten."""
+        super().__init__(url)
         self._clock = clock
-        self._lock = threading.RLock()
-        self._open: Connection | None = None  # of the transaction that the thread with the lock is in
-        self._fence: int | None = None  # the number of the lease that every change carries
 
     @classmethod
     def open_folder(cls, folder: Path) -> Registry:
         """The registry in a cluster's folder."""
         return cls(URL.create("sqlite", database=str(folder / FILE)))
-
-    def close(self) -> None:
-        """Closes all connections."""
-        self._engine.dispose()
 
     # ------------------------------------------------------------------ the cluster
 
@@ -90,56 +70,6 @@ class Registry:
                 connection.execute(insert(CLUSTER).values(row=1, **asdict(cluster)))
         except IntegrityError:
             raise ValueError("the registry belongs to a cluster already") from None
-
-    # ------------------------------------------------------------------ which controller has it (store/lease.py)
-
-    def lease(self) -> Lease | None:
-        """The lease, also one that was given back; None: nobody ever had one."""
-        with self._reading() as connection:
-            row = connection.execute(select(LEASE)).mappings().first()
-        if row is None:
-            return None
-        holder = Holder(**{field.name: row[field.name] for field in fields(Holder)})
-        return Lease(row["number"], row["renewals"], row["is_held"], holder, row["epochs"], row["reconciled"])
-
-    def take_lease(self, holder: Holder, before: Lease | None) -> bool:
-        """Makes every change from now on that of `holder`. False, if the lease is not as it was `before`."""
-        number = 1 if before is None else before.number + 1
-        values = {**asdict(holder), "number": number, "renewals": 0, "is_held": True}
-        try:
-            with self._changing() as connection:
-                if before is None:
-                    connection.execute(insert(LEASE).values(row=1, epochs=0, reconciled=0, **values))
-                    is_taken = True
-                else:
-                    same = LEASE.c.number == before.number, LEASE.c.renewals == before.renewals
-                    is_taken = connection.execute(update(LEASE).where(*same).values(**values)).rowcount == 1
-        except IntegrityError:
-            return False
-        if is_taken:
-            self._fence = number
-        return is_taken
-
-    def renew_lease(self, epochs: int | None = None) -> None:
-        """Says that the controller is there, and may begin epochs up to `epochs` (None: as before)."""
-        more = {} if epochs is None else {"epochs": epochs}
-        with self._changing() as connection:
-            connection.execute(update(LEASE).values(renewals=LEASE.c.renewals + 1, **more))
-
-    def release_lease(self) -> None:
-        """Gives the lease back: all that the controller did is written. Raises Superseded."""
-        with self._changing() as connection:
-            connection.execute(update(LEASE).values(is_held=False))
-
-    def note_reconciled(self) -> None:
-        """The controller has compared the registry with the storage: what is new there is its own."""
-        with self._changing() as connection:
-            connection.execute(update(LEASE).values(reconciled=LEASE.c.number))
-
-    @property
-    def fence(self) -> int:
-        """The number of the lease that this controller has (0: none)."""
-        return self._fence or 0
 
     # ------------------------------------------------------------------ snapshots
 
@@ -282,50 +212,6 @@ class Registry:
                 connection.execute(insert(KEYS).values(**values))
             elif {**known, "created_at": now} != values:
                 raise ValueError("the key has another answer already")
-
-    # ------------------------------------------------------------------ transactions
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """All changes of a block are one transaction."""
-        with self._changing():
-            yield
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        """Raises Unavailable if the database does not answer in time."""
-        with asking(self.where, self._engine) as connection:
-            yield connection
-
-    @contextmanager
-    def _changing(self) -> Iterator[Connection]:
-        """A transaction. Threads take turns, so that numbers are given in the order of the commits.
-
-        Raises Unavailable if the database does not answer in time, and Superseded if another controller has it.
-        """
-        with self._lock:
-            if self._open is not None:
-                yield self._open
-                return
-            with asking(self.where, self._engine.execution_options(changes=True)) as connection:
-                self._open = connection
-                try:
-                    with connection.begin():
-                        self._check_fence(connection)
-                        yield connection
-                finally:
-                    self._open = None
-
-    def _check_fence(self, connection: Connection) -> None:
-        """Keeps others from taking the lease until the end of the transaction."""
-        if self._fence is not None:
-            query = select(LEASE.c.number, LEASE.c.host, LEASE.c.pid, LEASE.c.since).with_for_update(read=True)
-            number, host, pid, since = connection.execute(query).one()
-            if number != self._fence:
-                raise Superseded(
-                    f"{self.where}: another controller has the registry (process {pid} on {host}, since "
-                    f"{since:%Y-%m-%d %H:%M:%S} UTC), so this one ends; start one controller only"
-                )
 
 
 def _snapshot(row: Row[Any]) -> Snapshot:

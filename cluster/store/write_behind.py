@@ -13,9 +13,7 @@ them; the lease has some in reserve for a start that has not these logs.
 
 from __future__ import annotations
 
-import secrets
-import string
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,6 +24,7 @@ from cluster.model import Epoch, Kept, Problem, Snapshot, Status, Superseded, Un
 from cluster.stderr import warn
 from cluster.store.circuit import Circuit
 from cluster.store.registry import Registry
+from cluster.store.snapshot_ids import SnapshotIds
 from cluster.store.threads import Threads
 from cluster.store.writer import Change, Writer
 
@@ -33,7 +32,6 @@ T = TypeVar("T")
 
 READ_S = 4.0  # that an answer of the database may take
 CLOSE_S = 5.0  # that the end of a cluster waits for the database
-BLOCK = 100  # numbers of snapshots that are reserved at a time
 MOST_RECENT = 1_000  # snapshots in memory that have ended and are not kept
 _TRIES = 5  # to read a page while rows are written
 
@@ -54,11 +52,10 @@ class WriteBehind:
         self._new_epochs: dict[int, Epoch] = {}  # likewise
         self._answers: dict[str, Kept] = {}  # likewise, by key
         self._written = 0  # how many new snapshots were written
-        self._numbers: deque[int] = deque()
-        self._is_reserving = False
         self._reads, self._reading = Threads("registry-read", 4), Circuit()
         self._writer = Writer(registry, self._reading.worked)
         self._lock = self._writer.changed
+        self._ids = SnapshotIds(registry, self._writer)
 
     def begin(self, epoch: Epoch) -> None:
         """Begin the first epoch, once the registry agrees with the storage. Raises Unavailable."""
@@ -68,14 +65,11 @@ class WriteBehind:
         self._registry.add_epoch(epoch)
         self._writer.epoch = epoch.number
         self._writer.renew()
-        self._numbers.extend(self._registry.reserve(BLOCK))
+        self._ids.begin()
 
     def close(self, seconds: float = CLOSE_S) -> None:
         """Write what waits, for so long at most. What is left the next start finds by itself."""
-        left = [*self._numbers]
-        if left and left == [*range(left[0], left[-1] + 1)]:
-            unused = range(left[0], left[-1] + 1)
-            self._writer.add(Change(lambda: self._registry.give_back(unused), lambda: None))
+        self._ids.give_back()
         if (missing := self._writer.close(seconds)) and self._writer.superseded is None:
             what = "the registry does not answer: its last changes are not written"
             warn(f"{what} ({missing}); the next start mends that")
@@ -117,25 +111,7 @@ class WriteBehind:
 
     def next_snapshot_id(self) -> str:
         """An id that was never given before, such as snap-0001-abcde. Raises Unavailable if none is in reserve."""
-        with self._lock:
-            if len(self._numbers) <= BLOCK // 2 and not self._is_reserving:
-                self._reserve()
-            if not self._numbers:
-                raise Unavailable(
-                    f"the registry does not answer ({self.problem}), and no numbers of snapshots are left"
-                )
-            letters = "".join(secrets.choice(string.ascii_lowercase) for _ in range(5))
-            return f"snap-{self._numbers.popleft():04}-{letters}"
-
-    def _reserve(self) -> None:
-        found: list[range] = []
-
-        def settle() -> None:
-            self._numbers.extend(found[-1])
-            self._is_reserving = False
-
-        self._is_reserving = True
-        self._writer.add(Change(lambda: found.append(self._registry.reserve(BLOCK)), settle))
+        return self._ids.next(self.problem)
 
     def put(self, own: Snapshot) -> None:
         """Add a snapshot, or replace the one with its id."""

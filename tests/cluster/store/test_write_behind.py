@@ -18,7 +18,8 @@ from cluster.store import write_behind, writer
 from cluster.store.holder import Holder
 from cluster.store.lease import take
 from cluster.store.registry import Registry
-from cluster.store.write_behind import BLOCK, WriteBehind
+from cluster.store.snapshot_ids import BLOCK
+from cluster.store.write_behind import WriteBehind
 from tests.cluster.store.conftest import IN_POSTGRESQL_TOO
 from tests.cluster.store.slow_registry import SlowRegistry
 from tests.cluster.store.stored import START, row
