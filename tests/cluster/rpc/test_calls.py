@@ -22,7 +22,8 @@ from cluster.node.system import GRPC
 from cluster.rpc import parts, transport
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.parts import CHUNK, MOST_PARTS, Parts, calls
-from cluster.rpc.transport import Grpc, GrpcConnection
+from cluster.rpc.stream_connection import GrpcConnection
+from cluster.rpc.transport import Grpc
 from cluster.wire.codec import BadValue
 from cluster.wire.frames import DATA, HELLO, MOST_BYTES, WELCOME, BadFrame
 from sim.core.model import CONTROL, LocalSnapshot, Message
