@@ -19,7 +19,7 @@ _Serve = Callable[[Any, Any], Awaitable[Any]]
 
 
 class Handlers:
-    """What a node, or the controller, serves."""
+    """The handlers of one node, or of the controller, and the connections that have come in."""
 
     def __init__(self, packing: Packing, accept: Accept, on_call: OnCall | None) -> None:
         """`on_call` None: this is the controller, which takes parts."""
@@ -28,7 +28,7 @@ class Handlers:
         self.connections: set[GrpcConnection] = set()
 
     def services(self, token: str) -> dict[str, dict[str, grpc.RpcMethodHandler]]:
-        """The handlers of each service, by name. Who does not know the token is refused."""
+        """The handlers of each service, by name. A peer without the token is refused."""
 
         def known(serve: _Serve) -> _Serve:
             async def guarded(request: Any, context: Any) -> Any:
@@ -55,10 +55,10 @@ class Handlers:
         }
 
     async def _connect(self, _: Any, context: Any) -> None:
-        """Somebody opens a stream, which lasts as long as this."""
+        """Serve a stream that a peer opens, until it ends."""
 
         async def hand_over(call: pb.FlushRequest) -> None:
-            raise ConnectionError("who answers hands over no parts")
+            raise ConnectionError("the answering side hands over no parts")
 
         connection = GrpcConnection(
             self._packing, context.read, context.write, hand_over, lambda: None, self._parts
@@ -71,7 +71,7 @@ class Handlers:
             self.connections.discard(connection)
 
     async def _send_marker(self, request: pb.MarkerRequest, context: Any) -> pb.MarkerResponse:
-        """A node asks this one to start a snapshot, or tells it of one."""
+        """Start a snapshot that a node asks for, or note one that it announces."""
         if self._on_call is None:
             what = "the controller takes no markers; call a node, or POST /v1/snapshots/trigger"
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, what)
@@ -83,7 +83,7 @@ class Handlers:
         return pb.MarkerResponse(accepted=self._on_call(request.snapshot_id))
 
     async def _flush(self, request: pb.FlushRequest, context: Any) -> pb.FlushResponse:
-        """A state of a part, or a chunk of one."""
+        """Take a state of a part, or a chunk of one."""
         if self._parts is None:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "a node takes no parts; call the controller")
         assert self._parts is not None

@@ -25,8 +25,8 @@ class Packing:
     """The names, channels and values of one system, as frames need them."""
 
     def __init__(self, codec: Codec, names: Sequence[str], nodes: Sequence[str], channels: Iterable[Channel]) -> None:
-        """`names` are those of the processes and services, by number; `nodes` of the processes alone, and `channels`
-        those between them."""
+        """`names` are those of the processes and services, by number. `nodes` are those of the processes alone, and
+        `channels` are the channels between them."""
         self.codec, self.names, self.nodes = codec, names, nodes
         self.channels = {channel.name: channel for channel in channels}
 

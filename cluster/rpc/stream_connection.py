@@ -19,7 +19,7 @@ from cluster.wire.frames import BYE, DATA, HELLO, MOST_BYTES, BadFrame
 from sim.services.uploads import Part
 
 BATCH = 2**20  # bytes of frames after which a message of a stream is full
-LINGER_SECONDS = 0.2  # for which a stream is kept open that is refused
+LINGER_SECONDS = 0.2  # for which a refused stream is kept open
 _ENDED = aio.AioRpcError, aio.BaseError, asyncio.InvalidStateError  # what gRPC raises when a stream has ended
 
 
@@ -37,10 +37,10 @@ class GrpcConnection:
         hand_over: Callable[[pb.FlushRequest], Awaitable[None]], hang_up: Callable[[], None],
         parts: Parts | None = None,
     ) -> None:  # fmt: skip
-        """`parts` are those that have been handed over to this end, if it takes parts."""
+        """`parts` has the parts that were handed over to this end (None: it takes none)."""
         self._packing, self._read, self._write, self._hand_over = packing, read, write, hand_over
         self._hang_up, self._parts = hang_up, parts
-        self._source = ""  # the name of who has said hello on it
+        self._source = ""  # the name of the peer that has said hello
         self._come: deque[pb.Frame] = deque()
         self._unsent: deque[Packed] = deque()
         self._wakes = asyncio.Event()  # there is something to send
@@ -58,7 +58,7 @@ class GrpcConnection:
         self._wakes.set()
 
     async def _send(self) -> None:
-        """Send what is written, as it comes, until the stream has ended, however that ends."""
+        """Send frames as they are written, until the stream has ended for any reason."""
         try:
             with suppress(OSError, *_ENDED):
                 while True:
@@ -72,7 +72,7 @@ class GrpcConnection:
             self.close()
 
     async def _send_some(self) -> None:
-        """Send a message of the stream: what waits, as far as one holds it."""
+        """Send one message of the stream, with as many waiting frames as it holds."""
         batch: list[bytes] = []
         size = 0
         while self._unsent and size < BATCH and not (batch and self._unsent[0].calls):
@@ -114,7 +114,7 @@ class GrpcConnection:
         ending = asyncio.ensure_future(self.ended.wait())
         try:
             await asyncio.wait([reading, ending], return_when=asyncio.FIRST_COMPLETED)
-            if not reading.done() or reading.cancelled():  # gRPC cancels what is read where a channel is closed
+            if not reading.done() or reading.cancelled():  # gRPC cancels a read when its channel is closed
                 raise ConnectionResetError("the connection was closed")
             message: pb.Frames = reading.result()
         except _ENDED as problem:
@@ -129,7 +129,7 @@ class GrpcConnection:
 
     @property
     def has_unsent(self) -> bool:
-        """Whether the stream has not taken all that was written."""
+        """Whether the stream has not yet taken everything that was written."""
         return bool(self._unsent) or self._is_writing
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class GrpcConnection:
         self._hang_up()
 
     async def refuse(self, reason: str) -> None:
-        """Say why, and end the stream."""
+        """Send the reason, and end the stream."""
         self.write([self._packing.pack([BYE, reason])])
         with suppress(TimeoutError):
             async with asyncio.timeout(LINGER_SECONDS):

@@ -1,8 +1,8 @@
 """Frames over gRPC: a stream for each channel, in which messages and markers travel in order (snapshot.proto).
 
-A message of a stream holds all frames that were written since the one before: so gRPC's work is done once for many of
-them. A part of a snapshot can be larger than a message may be: FlushChannelState hands it over, chunk by chunk, before
-the frame that brings it.
+A message of a stream holds all frames that were written since the message before, so gRPC does its work once for many
+frames. A part of a snapshot can be larger than a message may be: FlushChannelState hands it over, chunk by chunk,
+before its frame.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OPTIONS = (
     ("grpc.enable_retries", 0),  # a link connects again by itself
     ("grpc.so_reuseport", 0),
 )
-# Whoever connects is a stranger at first, and has to say something soon.
+# A peer that connects is a stranger until its hello, and the hello has a deadline.
 _LISTENING = (
     *_OPTIONS,
     ("grpc.server_handshake_timeout_ms", int(HELLO_SECONDS * 1000)),
@@ -50,7 +50,7 @@ class Grpc(Packing):
     """The transport (cluster.wire.frames.Transport)."""
 
     async def listen(self, token: str, accept: Accept, on_call: OnCall | None = None) -> GrpcListener:
-        """Take streams and calls on a free port, from those who know the token."""
+        """Take streams and calls on a free port, from peers that know the token."""
         most = MOST_STRANGERS + FOR_EACH_NODE * len(self.names)
         server = aio.server(options=(*_LISTENING, ("grpc.max_allowed_incoming_connections", most)))
         handlers = Handlers(self, accept, on_call)
@@ -96,11 +96,11 @@ class GrpcListener:
     """A listener (cluster.wire.frames.Listener)."""
 
     def __init__(self, server: aio.Server, port: int, connections: set[GrpcConnection]) -> None:
-        """`connections` are those that have come in and not ended."""
+        """`connections` are the open ones that have come in."""
         self._server, self.port, self._connections = server, port, connections
 
     async def close(self) -> None:
-        """Take no more streams, and end those that there are."""
+        """Take no more streams, and end the open ones."""
         for connection in list(self._connections):
             connection.close()
         await self._server.stop(LINGER_SECONDS)
