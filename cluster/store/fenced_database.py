@@ -37,13 +37,13 @@ class FencedDatabase:
         self._fence: int | None = None  # the number of the lease that every change carries
 
     def close(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     # ------------------------------------------------------------------ the lease (store/lease.py)
 
     def lease(self) -> Lease | None:
-        """The lease, also one that was given back; None: nobody ever had one."""
+        """The lease, even if it was given back; None if no controller has ever had one."""
         with self._reading() as connection:
             row = connection.execute(select(LEASE)).mappings().first()
         if row is None:
@@ -52,7 +52,7 @@ class FencedDatabase:
         return Lease(row["number"], row["renewals"], row["is_held"], holder, row["epochs"], row["reconciled"])
 
     def take_lease(self, holder: Holder, before: Lease | None) -> bool:
-        """Makes every change from now on that of `holder`. False, if the lease is not as it was `before`."""
+        """Take the lease for `holder`: every later change carries its number. Returns False if `before` is stale."""
         number = 1 if before is None else before.number + 1
         values = {**asdict(holder), "number": number, "renewals": 0, "is_held": True}
         try:
@@ -70,18 +70,18 @@ class FencedDatabase:
         return is_taken
 
     def renew_lease(self, epochs: int | None = None) -> None:
-        """Says that the controller is there, and may begin epochs up to `epochs` (None: as before)."""
+        """Renew the lease. The controller may begin epochs up to `epochs` (None: as before)."""
         more = {} if epochs is None else {"epochs": epochs}
         with self._changing() as connection:
             connection.execute(update(LEASE).values(renewals=LEASE.c.renewals + 1, **more))
 
     def release_lease(self) -> None:
-        """Gives the lease back: all that the controller did is written. Raises Superseded."""
+        """Give the lease back, when all changes of the controller are written. Raises Superseded."""
         with self._changing() as connection:
             connection.execute(update(LEASE).values(is_held=False))
 
     def note_reconciled(self) -> None:
-        """The controller has compared the registry with the storage: what is new there is its own."""
+        """Note that the controller has compared the registry with the storage: what is new there is its own."""
         with self._changing() as connection:
             connection.execute(update(LEASE).values(reconciled=LEASE.c.number))
 
@@ -94,13 +94,13 @@ class FencedDatabase:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """All changes of a block are one transaction."""
+        """A context in which all changes are one transaction."""
         with self._changing():
             yield
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """Raises Unavailable if the database does not answer in time."""
+        """A connection for reading. Raises Unavailable if the database does not answer in time."""
         with asking(self.where, self._engine) as connection:
             yield connection
 
@@ -124,7 +124,7 @@ class FencedDatabase:
                     self._open = None
 
     def _check_fence(self, connection: Connection) -> None:
-        """Keeps others from taking the lease until the end of the transaction."""
+        """Keep other controllers from taking the lease until the end of the transaction. Raises Superseded."""
         if self._fence is not None:
             query = select(LEASE.c.number, LEASE.c.host, LEASE.c.pid, LEASE.c.since).with_for_update(read=True)
             number, host, pid, since = connection.execute(query).one()

@@ -1,7 +1,7 @@
 """The registry of a cluster: its snapshots and epochs, in SQLite, or in PostgreSQL.
 
-Every change is one transaction, and lasts when the method returns (SQLite: write-ahead log, synced at each commit).
-All of this blocks, each transaction for a few seconds at most. A running controller has it through WriteBehind.
+Every change is one transaction, and is durable when the method returns (SQLite: write-ahead log, synced at each
+commit). All methods block, each transaction for a few seconds at most. A running controller uses WriteBehind.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from cluster.store.fenced_database import FencedDatabase
 from cluster.store.schema import CLUSTER, COMMITTED, COUNTERS, EPOCHS, KEYS, NUMBER, SEQUENCE, SNAPSHOTS
 
 FILE = "registry.sqlite"
-KEPT_KEYS = timedelta(hours=24)  # as long as an idempotency key is remembered
+KEPT_KEYS = timedelta(hours=24)  # for which an idempotency key is remembered
 _NUMBERED = re.compile(r"snap-([0-9]{1,15})-[a-z]+")
 _FIELDS = tuple(SNAPSHOTS.c[field.name] for field in fields(Snapshot))
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Whose registry it is. `scenario` names or fingerprints what the cluster runs."""
+    """The cluster that owns a registry. `scenario` is the name or fingerprint of the scenario that it runs."""
 
     id: str
     scenario: str
@@ -58,13 +58,13 @@ class Registry(FencedDatabase):
     # ------------------------------------------------------------------ the cluster
 
     def cluster(self) -> Cluster | None:
-        """Whose registry it is; None for a new one."""
+        """The cluster that owns the registry; None for a new one."""
         with self._reading() as connection:
             row = connection.execute(select(CLUSTER.c.id, CLUSTER.c.scenario, CLUSTER.c.created_at)).first()
         return None if row is None else Cluster(*row)
 
     def establish(self, cluster: Cluster) -> None:
-        """Says whose registry it is, once for all. Raises ValueError if that has been said."""
+        """Set the owner of the registry, once for all. Raises ValueError if it has an owner."""
         try:
             with self._changing() as connection:
                 connection.execute(insert(CLUSTER).values(row=1, **asdict(cluster)))
@@ -74,20 +74,20 @@ class Registry(FencedDatabase):
     # ------------------------------------------------------------------ snapshots
 
     def reserve(self, count: int) -> range:
-        """Numbers of snapshots that were never given before, and are given to nobody else."""
+        """Reserve `count` numbers of snapshots. No number is ever reserved twice."""
         with self._changing() as connection:
             change = update(COUNTERS).where(COUNTERS.c.name == NUMBER).values(value=COUNTERS.c.value + count)
             last = int(connection.execute(change.returning(COUNTERS.c.value)).scalar_one())
         return range(last - count + 1, last + 1)
 
     def give_back(self, numbers: range) -> None:
-        """Numbers that were reserved and not used are free again, if they are the last ones."""
+        """Free numbers that were reserved and not used, if they are the last ones."""
         own = COUNTERS.c.name == NUMBER, COUNTERS.c.value == numbers.stop - 1
         with self._changing() as connection:
             connection.execute(update(COUNTERS).where(*own).values(value=numbers.start - 1))
 
     def put(self, snapshot: Snapshot) -> None:
-        """Adds a snapshot, or replaces the one with its id. Its epoch has been added before.
+        """Add a snapshot, or replace the one with its id. Its epoch has been added before.
 
         Raises ValueError for a snapshot that is kept and not COMPLETED.
         """
@@ -108,16 +108,16 @@ class Registry(FencedDatabase):
                 _give_away(connection, snapshot.id)
 
     def snapshot(self, snapshot: str) -> Snapshot | None:
-        """One snapshot; None if there is none of that id."""
+        """The snapshot with an id; None if there is none."""
         found = self._snapshots(SNAPSHOTS.c.id == snapshot) if NAME.fullmatch(snapshot) else []
         return found[0] if found else None
 
     def page(
         self, status: Status | None, limit: int, before: str | None = None, also: Collection[str] = ()
     ) -> Sequence[Snapshot]:
-        """At most `limit` snapshots, those added last first: all, or those of a status, and those called as in `also`.
+        """At most `limit` snapshots, the one added last first: all, or those of a status, and those in `also`.
 
-        Only those that were added before the one called `before`. Raises Problem 404 if there is none.
+        Only those that were added before the snapshot `before` (None: all). Raises Problem 404 if there is none.
         """
         conditions = [] if status is None else [or_(SNAPSHOTS.c.status == status, SNAPSHOTS.c.id.in_(also))]
         if before is not None:
@@ -128,15 +128,15 @@ class Registry(FencedDatabase):
         return self._snapshots(*conditions, limit=limit)
 
     def running(self) -> Sequence[Snapshot]:
-        """Those that have not ended, the newest first."""
+        """The snapshots that have not ended, the newest first."""
         return self._snapshots(SNAPSHOTS.c.status.in_([status for status in Status if not status.is_final]))
 
     def kept(self) -> Sequence[Snapshot]:
-        """Those that the system can go back to, the one committed last first."""
+        """The snapshots that the system can go back to, the one committed last first."""
         return self._snapshots(SNAPSHOTS.c.is_kept, order=SNAPSHOTS.c.committed)
 
     def last_completed(self, epoch: int | None = None) -> Snapshot | None:
-        """The one committed last among those kept, of all or of an epoch; None if there is none."""
+        """The kept snapshot that was committed last, of all or of an epoch; None if there is none."""
         conditions = [SNAPSHOTS.c.is_kept] + ([] if epoch is None else [SNAPSHOTS.c.epoch == epoch])
         found = self._snapshots(*conditions, limit=1, order=SNAPSHOTS.c.committed)
         return found[0] if found else None
@@ -154,7 +154,7 @@ class Registry(FencedDatabase):
     # ------------------------------------------------------------------ epochs
 
     def add_epoch(self, epoch: Epoch) -> None:
-        """Adds an epoch; nothing happens if it is there. Its `last` is found by itself: see `epochs`.
+        """Add an epoch, unless it is there. Its `last` is not stored: see `epochs`.
 
         Raises ValueError if another one has its number.
         """
@@ -192,14 +192,14 @@ class Registry(FencedDatabase):
     # ------------------------------------------------------------------ idempotency keys
 
     def find(self, key: str) -> Kept | None:
-        """The answer to the request that had this key in the last 24 hours (None: there was none)."""
+        """The answer to the request with this key in the last 24 hours (None: there was none)."""
         known = KEYS.c.sha256 == _sha256(key), KEYS.c.created_at > self._clock() - KEPT_KEYS
         with self._reading() as connection:
             row = connection.execute(select(KEYS).where(*known)).first()
         return None if row is None else Kept(row.digest, Answer(row.status, row.body, json.loads(row.headers)))
 
     def keep(self, key: str, kept: Kept) -> None:
-        """Remember an answer for a day. Raises ValueError if the key has another one."""
+        """Remember an answer for 24 hours. Raises ValueError if the key has another one."""
         now, answer = self._clock(), kept.answer
         values = {
             "sha256": _sha256(key), "digest": kept.digest, "status": answer.status, "body": answer.body,
@@ -220,7 +220,7 @@ def _snapshot(row: Row[Any]) -> Snapshot:
 
 
 def _sha256(key: str) -> str:
-    """The key, whatever it is made of, as 64 hexadecimal digits."""
+    """The hash of any key, as 64 hexadecimal digits."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -231,7 +231,7 @@ def _next(connection: Connection, counter: str) -> int:
 
 
 def _give_away(connection: Connection, snapshot: str) -> None:
-    """The number of an id that was given by an earlier registry is not given again."""
+    """Mark the number in an id as used, for an id that an earlier registry gave."""
     numbered = _NUMBERED.fullmatch(snapshot)
     if numbered:
         own = COUNTERS.c.name == NUMBER, COUNTERS.c.value < int(numbered[1])

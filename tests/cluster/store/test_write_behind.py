@@ -340,7 +340,7 @@ def test_another_process_that_has_locked_the_file_does_not_stop_anybody(tmp_path
 
 
 @pytest.mark.long("a registry in PostgreSQL that stands still, or is killed: its behind alone")
-def test_a_server_that_stands_still_is_killed_or_starts_again_stops_nobody(tmp_path: Path) -> None:
+def test_a_server_that_stands_still_is_killed_or_starts_again_stops_no_cluster(tmp_path: Path) -> None:
     from tests.cluster.postgres import postgres
 
     with postgres() as server:
