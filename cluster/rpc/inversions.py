@@ -1,9 +1,9 @@
-"""An experiment: what becomes of the order if a marker is a call of its own, as the system design document has it.
+"""An experiment: the order of messages and markers if a marker is a call of its own, as in the system design.
 
-A sender numbers its messages and puts a marker after every so many. A receiver in another process, a gRPC server with
-threads as gRPC's own examples have it, notes how many messages had come before each marker. Three ways:
+A sender numbers its messages and sends a marker after every ten. A receiver in another process, a gRPC server with
+threads as in gRPC's own examples, notes the number of messages that came before each marker. There are three ways:
 
-- in the stream: messages and markers in one stream. A marker finds exactly the messages that were sent before it.
+- in the stream: messages and markers in one stream. A marker arrives after exactly the messages sent before it.
 - beside the stream: messages in a stream, each marker by the call SendMarker.
 - all by calls: messages are calls as well, many at once.
 
@@ -34,8 +34,11 @@ _THREADS = 16
 
 
 class Outcome(NamedTuple):
-    """What a way came to: of so many markers, how many came too early, and too late; messages `left_out` and `let_in`
-    by them; `overtaken` counts the messages that came after one sent later."""
+    """The outcome of one way: the numbers of markers that came too early, and too late.
+
+    Such markers left `left_out` messages out of the snapshot, and let `let_in` messages in. `overtaken` counts the
+    messages that came after one sent later.
+    """
 
     way: str
     messages: int
@@ -48,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 class _Receiver:
-    """Notes what comes, in its order: a message by its number, a marker by its negative number."""
+    """Notes all arrivals in their order: a message by its number, a marker by its negative number."""
 
     def __init__(self) -> None:
         self.came: list[int] = []
@@ -73,7 +76,7 @@ class _Receiver:
 
 
 def receive() -> None:
-    """Be the receiver: says its port, and at the end of standard input what has come."""
+    """Be the receiver: print its port, and at the end of standard input the arrivals as JSON."""
     own = _Receiver()
     server = grpc.server(ThreadPoolExecutor(_THREADS))
     calls = grpc.unary_unary_rpc_method_handler(
@@ -92,7 +95,7 @@ def receive() -> None:
 
 
 def run(way: str, messages: int, *, every: int = EVERY, at_once: int = AT_ONCE) -> Outcome:
-    """Send so many messages, with a marker after every so many, with so many calls at once."""
+    """Send `messages` messages, with a marker after every `every`, and at most `at_once` calls under way."""
     command = [sys.executable, "-m", "cluster.rpc.inversions"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as receiver:
         assert receiver.stdin is not None and receiver.stdout is not None
@@ -139,7 +142,7 @@ def _send(channel: grpc.Channel, way: str, messages: int, every: int, at_once: i
 
 
 def _sent(messages: int, every: int) -> Iterator[tuple[int, bool]]:
-    """The number of each message from 1, and after every so many a marker with the number of messages before it."""
+    """The number of each message from 1, and after `every` messages a marker with the number of messages before it."""
     for number in range(1, messages + 1):
         yield number, False
         if number % every == 0:
@@ -147,7 +150,7 @@ def _sent(messages: int, every: int) -> Iterator[tuple[int, bool]]:
 
 
 def outcome(way: str, came: list[int]) -> Outcome:
-    """What the order in which things came means. A marker is minus the number of messages that were sent before it."""
+    """The outcome of an order of arrival. A marker is minus the number of messages that were sent before it."""
     before: list[int] = []  # the messages that have come, ascending
     early = late = left_out = let_in = overtaken = highest = markers = 0
     for number in came:

@@ -1,8 +1,9 @@
 """The part of a process as FlushChannelState hands it over: its own state, and the messages of each channel.
 
-The state of the process is a map: `document` as in sim.services.uploads.Part ({"whole": state}), `inside` (how many of
-its events are inside the cut), and what may be left out: `base`, `size`, `turn`, `offsets`. The state of a channel is a
-list of maps, one for each message, with the fields in FIELDS. Every channel to the process has one, also an empty one.
+The state of the process is a map. Its `document` is that of sim.services.uploads.Part ({"whole": state}), and `inside`
+is the number of its events inside the cut. `base`, `size`, `turn` and `offsets` may be left out. The state of a channel
+is a list of maps, one for each message, with the fields in FIELDS. Every channel to the process has a state, even if it
+is empty.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from sim.core.log import to_json
 from sim.core.model import APP, Channel, LocalSnapshot, Message
 from sim.services.uploads import Part
 
-CHUNK = 2**20  # bytes of state in a call: gRPC takes messages of at most 4 MiB unless it is told otherwise
+CHUNK = 2**20  # bytes of state in a call: gRPC's own limit for a message is 4 MiB
 MOST_STATES = 256  # of one part
 MOST_PARTS = 4  # of one node that are not complete, or not asked for yet
 FIELDS = ("id", "body", "stamp", "sent_index", "label", "receive_label", "origin", "epoch", "is_again")
 
 
 def no_node(field: str, name: str, nodes: Sequence[str]) -> str:
-    """Why the sender `name` of a call is refused, which is none of `nodes`."""
+    """The reason for refusing a call whose sender `name` is none of `nodes`."""
     return f"{field}: {brief(name)} is no node of this cluster; {nearest(name, nodes)}"
 
 
 def no_id(snapshot: str) -> str:
-    """Why a call with this `snapshot_id` is refused ("": it is not)."""
+    """The reason for refusing a call with this `snapshot_id` ("": it is accepted)."""
     if NAME.fullmatch(snapshot):
         return ""
     return f"snapshot_id: {brief(snapshot)} is no id; letters, digits, - and _, at most 100"
@@ -79,7 +80,7 @@ class Parts:
         self._pending: dict[str, dict[str, _Pending]] = {}  # by node and snapshot
 
     def take(self, call: pb.FlushRequest) -> str:
-        """Take a state, or a chunk of one. Returns why it is not taken ("": it is)."""
+        """Take a state, or a chunk of one. Returns the reason if it is refused ("": it is taken)."""
         name, chunks = call.channel_id, call.chunks or 1
         if call.node_id not in self._nodes:
             return no_node("node_id", call.node_id, self._nodes)
@@ -112,7 +113,7 @@ class Parts:
         return ""
 
     def bring(self, node: str, snapshot: str) -> Part:
-        """The part that `node` has handed over; it is given away once. Raises BadValue."""
+        """The part that `node` has handed over. It is returned once. Raises BadValue."""
         own = self._pending.get(node, {}).pop(snapshot, None)
         if own is None or "" not in own.states or own.missing:
             raise BadValue(f"the part of {node} in {snapshot} has not been handed over, or not all of it")

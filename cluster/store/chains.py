@@ -1,4 +1,4 @@
-"""Which parts a snapshot needs: its own and, where a part is no whole one, the same node's in the base, and so on."""
+"""The parts that a snapshot needs: its own, and behind an incremental part the same node's part in the base."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from cluster.store.manifest import Manifest, PartEntry
 
 
 class Needed(NamedTuple):
-    """A part that is needed, and the snapshot that it belongs to."""
+    """A part that is needed, and the id of its snapshot."""
 
     snapshot: str
     entry: PartEntry
 
 
 def chain_of(manifest: Manifest, node: str, manifest_of: Callable[[str], Manifest]) -> tuple[Needed, ...]:
-    """What is needed to restore one node: its part, the one that this is built on, and so on to a whole one.
+    """The parts needed to restore one node: its part, the part that this is built on, and so on to a complete one.
 
-    `manifest_of` gives the manifest of a base, and raises Damaged if that cannot be used. Raises Damaged for bases
-    that lead in a circle.
+    `manifest_of` returns the manifest of a base, and raises Damaged if it cannot be used. Raises Damaged if the bases
+    lead in a circle.
     """
     found: list[Needed] = []
     seen = {manifest.snapshot_id}
@@ -38,5 +38,5 @@ def chain_of(manifest: Manifest, node: str, manifest_of: Callable[[str], Manifes
 
 
 def needed_by(manifest: Manifest, manifest_of: Callable[[str], Manifest]) -> tuple[Needed, ...]:
-    """What is needed to restore all nodes of a snapshot. Like chain_of."""
+    """The parts needed to restore all nodes of a snapshot. Like chain_of."""
     return tuple(needed for part in manifest.parts for needed in chain_of(manifest, part.node, manifest_of))

@@ -1,8 +1,8 @@
-"""The storage of a cluster's snapshots: their parts and manifests, under configured roots.
+"""The checkpoint store of a cluster: the parts and manifests of its snapshots, under configured roots.
 
-Under a root there are PREFIX/SNAPSHOT.json (the manifest) and PREFIX/SNAPSHOT/NODE.part, where PREFIX is the id of the
-cluster, so that clusters may share a root. The manifest is written last and deleted first: without it a snapshot is not
-there. All of this blocks, so that a service calls it in a thread.
+A root holds PREFIX/SNAPSHOT.json (the manifest) and PREFIX/SNAPSHOT/NODE.part. PREFIX is the id of the cluster, so
+clusters may share a root. The manifest is written last and deleted first: without it a snapshot does not exist. All
+methods block, so a service calls them in a thread.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_OF_A_NAME = 200  # bytes of a node's name, as that of a file
 
 
 class Damaged(Problem):
-    """A file of a snapshot is missing, or not what was written."""
+    """The error for a file of a snapshot that is missing, or differs from what was written."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(409, sentence)
@@ -34,8 +34,11 @@ class Damaged(Problem):
 
 @dataclass(frozen=True)
 class Found:
-    """What is under a root: the ids of the snapshots that have a manifest, the nodes of which there is a part, by
-    snapshot (none, if only the folder is left), and the names of temporary files."""
+    """The contents of a root.
+
+    `manifests` has the ids of the snapshots with a manifest. `parts` has the nodes with a part, by snapshot (none, if
+    only the folder is left). `temporary` has the names of temporary files.
+    """
 
     manifests: frozenset[str]
     parts: Mapping[str, frozenset[str]]
@@ -43,16 +46,19 @@ class Found:
 
     @property
     def snapshots(self) -> frozenset[str]:
-        """The ids of all snapshots of which there is anything."""
+        """The ids of all snapshots with a manifest, a part or a folder."""
         return self.manifests | self.parts.keys()
 
 
 class CheckpointStore:
-    """The parts and manifests of the cluster with the id `prefix`. Methods raise Problem, and Unavailable where a
-    root does not answer. `roots` are the names of the roots; the first is the usual one."""
+    """The parts and manifests of the cluster with the id `prefix`.
+
+    `roots` has the names of the roots; the first is the default. Methods raise Problem, and Unavailable if a root does
+    not answer.
+    """
 
     def __init__(self, roots: Mapping[str, str], prefix: str) -> None:
-        """`roots` gives for each name a path, or a URI file:///... or s3://bucket/folder.
+        """`roots` has a path for each name, or a URI file:///... or s3://bucket/folder.
 
         Raises InputError for an address that cannot be used, for two names of one place, and for no root at all.
         """
@@ -71,7 +77,7 @@ class CheckpointStore:
             self._places[name] = place
 
     def check(self) -> None:
-        """Raises InputError unless each root is there and can be written. Makes no root."""
+        """Raise InputError unless each root exists and can be written. Makes no root."""
         for name, place in self._places.items():
             probe = f"{self._prefix}/.{secrets.token_hex(6)}{TEMPORARY}"
             try:
@@ -86,7 +92,7 @@ class CheckpointStore:
                 ) from None
 
     def root_of(self, uri: str) -> str:
-        """The name of the root that is named by `uri`, or is called so. Raises Problem 422, which lists all."""
+        """The name of the root with the address or the name `uri`. Raises Problem 422, which lists all roots."""
         for name, place in self._places.items():
             if uri == name or uri.rstrip("/") in place.addresses:
                 return name
@@ -100,14 +106,14 @@ class CheckpointStore:
     # ------------------------------------------------------------------ writing
 
     def write_part(self, root: str, snapshot: str, node: str, data: bytes, is_whole: bool = False) -> PartEntry:
-        """Stores a part. Returns its entry for the manifest. `is_whole` is that of PartEntry."""
+        """Store a part. Returns its entry for the manifest. `is_whole` is that of PartEntry."""
         name = self._part(snapshot, node)
         with self._asking(root, name, "written"):
             self._place(root).write(name, data)
         return PartEntry.of(node, data, is_whole)
 
     def write_manifest(self, root: str, manifest: Manifest) -> str:
-        """Commits a snapshot whose parts are stored. Returns the URI of the manifest."""
+        """Commit a snapshot whose parts are stored. Returns the URI of the manifest."""
         if manifest.cluster != self._prefix:
             raise ValueError(f"a manifest of the cluster {manifest.cluster} in the checkpoint store of {self._prefix}")
         name = self._manifest(manifest.snapshot_id)
@@ -118,7 +124,7 @@ class CheckpointStore:
     # ------------------------------------------------------------------ reading
 
     def read_manifest(self, root: str, snapshot: str) -> Manifest:
-        """The manifest of a snapshot. Raises Damaged if it is missing, or not what was written."""
+        """The manifest of a snapshot. Raises Damaged if it is missing, or differs from what was written."""
         name = self._manifest(snapshot)
         content = self._read(root, name, MOST_BYTES + 1)
         try:
@@ -133,18 +139,18 @@ class CheckpointStore:
         return manifest
 
     def read_part(self, root: str, snapshot: str, entry: PartEntry) -> bytes:
-        """The content of a part. Raises Damaged if it is missing, or not what `entry` says."""
+        """The content of a part. Raises Damaged if it is missing, or differs from `entry`."""
         name = self._part(snapshot, entry.node)
         data = self._read(root, name, max(entry.size, 0) + 1)
         if len(data) != entry.size:
             found = f"more than {entry.size}" if len(data) > entry.size else f"{len(data)} of {entry.size}"
             raise Damaged(f"{self._shown(root, name)} is damaged: it has {found} bytes")
         if PartEntry.of(entry.node, data).sha256 != entry.sha256:
-            raise Damaged(f"{self._shown(root, name)} is damaged: it is not what was written, its checksum differs")
+            raise Damaged(f"{self._shown(root, name)} is damaged: its checksum differs")
         return data
 
     def found(self, root: str) -> Found:
-        """What is there. Files that no checkpoint store has written are left out."""
+        """The contents of a root, without files that no checkpoint store has written."""
         place = self._place(root)
         with self._asking(root, self._prefix, "read"):
             self._check_there(root)
@@ -164,7 +170,7 @@ class CheckpointStore:
     # ------------------------------------------------------------------ deleting
 
     def delete(self, root: str, snapshot: str) -> None:
-        """Deletes a snapshot: its manifest first, then all of its parts. Does nothing if it is not there."""
+        """Delete a snapshot: its manifest first, then all of its parts. Does nothing if there is none."""
         name, folder = self._manifest(snapshot), f"{self._prefix}/{snapshot}"
         place = self._place(root)
         with self._asking(root, name, "deleted"):
@@ -175,7 +181,7 @@ class CheckpointStore:
             place.remove_folder(folder)
 
     def delete_parts(self, root: str, snapshot: str, nodes: Iterable[str]) -> None:
-        """Deletes the parts of some nodes, if they are there; the manifest stays."""
+        """Delete the parts of some nodes, if there are any. The manifest stays."""
         for node in nodes:
             name = self._part(snapshot, node)
             with self._asking(root, name, "deleted"):
@@ -184,7 +190,7 @@ class CheckpointStore:
             self._place(root).remove_folder(f"{self._prefix}/{snapshot}")
 
     def delete_temporary(self, root: str, names: Iterable[str]) -> None:
-        """Deletes temporary files that `found` has told of."""
+        """Delete temporary files that `found` has listed."""
         for name in names:
             with self._asking(root, name, "deleted"):
                 self._place(root).remove(name)
@@ -214,7 +220,7 @@ class CheckpointStore:
                 raise Damaged(f"{self._shown(root, name)} is missing") from None
 
     def _check_there(self, root: str) -> None:
-        """Raises Unavailable if the root itself is gone, as a disk is that is not mounted: no file of it is lost."""
+        """Raise Unavailable if the root itself is gone, such as a disk that is not mounted: no file of it is lost."""
         place = self._place(root)
         if not place.is_there():
             raise Unavailable(f"storage root {root!r}: {place.uri} is not there; bring it back")
@@ -236,7 +242,7 @@ def _checked(snapshot: str) -> str:
 
 
 def _file_of(node: str) -> str:
-    """The name of the file of a node's part. What is not plain in a node's name is escaped, a slash above all."""
+    """The name of the file of a node's part. Special characters in a node's name are escaped, above all a slash."""
     try:
         name = quote(node, safe="")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""When something that has failed is asked again."""
+"""A circuit breaker: the pause before a service that has failed is asked again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ LEAST_S, MOST_S = 0.1, 2.0  # the first pause, and the longest
 
 
 class Circuit:
-    """Open for a while after a failure: nobody asks. Each failure in a row doubles the pause, which is drawn at random,
-    so that not all who wait come back at once."""
+    """Open for a while after a failure: the service is not asked. Each failure in a row doubles the longest pause.
+
+    The pause is drawn at random, so that not all waiting callers return at once.
+    """
 
     def __init__(self) -> None:
         self.reason = ""  # of the last failure; empty: it works
@@ -18,15 +20,15 @@ class Circuit:
 
     @property
     def pause_s(self) -> float:
-        """Seconds until it may be asked again; 0 if it may be asked now."""
+        """The seconds until the service may be asked again; 0 if it may be asked now."""
         return max(0.0, self._until - time.monotonic())
 
     def failed(self, reason: str) -> None:
-        """It has not answered."""
+        """Note that the service has not answered."""
         longest = min(MOST_S, LEAST_S * 2 ** min(self._failures, 10))
         self.reason, self._failures = reason, self._failures + 1
         self._until = time.monotonic() + longest * random.uniform(0.5, 1.0)
 
     def worked(self) -> None:
-        """It has answered."""
+        """Note that the service has answered."""
         self.reason, self._failures, self._until = "", 0, 0.0

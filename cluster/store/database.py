@@ -1,6 +1,7 @@
-"""How the database of a registry is opened: SQLite or PostgreSQL, looked at before anything in it is changed.
+"""The opening of a registry's database, SQLite or PostgreSQL. It is examined before anything in it is changed.
 
-What it is asked has a deadline. Another process may have locked it; its server may stand still, or be out of reach.
+Every request has a deadline: another process may have locked the database, and its server may stand still or be out of
+reach.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from cluster.model import Unavailable
 from cluster.store.schema import ADDED, COUNTED, COUNTERS, METADATA, SCHEMA, VERSION
 from sim.core.errors import InputError
 
-DEADLINE_S = 3.0  # of what a database is asked
-# psycopg's settings: of the connection, of the server, and of TCP where the other side is gone without a word.
+DEADLINE_S = 3.0  # of a request to a database
+# psycopg's settings: of the connection, of the server, and of TCP, in case the other side is gone without a word.
 _LOCKS = f"-c lock_timeout={DEADLINE_S:g}s -c statement_timeout={DEADLINE_S:g}s"
 _PATIENCE: Mapping[str, Any] = {
     "connect_timeout": int(DEADLINE_S),
@@ -51,7 +52,7 @@ def open_database(url: URL) -> Engine:
 
 
 def shown(url: URL) -> str:
-    """The address without what is a secret, or may be one."""
+    """The address without secrets: password and query are left out."""
     if url.get_backend_name() == "sqlite":
         return url.database or "sqlite://"
     return URL.create(url.drivername, url.username, None, url.host, url.port, url.database).render_as_string()
@@ -96,20 +97,20 @@ def _looked_at(path: Path, where: str) -> int:
 
 
 def _set_up(connection: Any, record: object) -> None:
-    """What SQLite does not do by itself. Transactions begin where SQLAlchemy says so, also for tables."""
+    """Set up a connection to SQLite. Transactions begin only when SQLAlchemy begins them, also for tables."""
     connection.isolation_level = None
     for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {setting}")
 
 
 def _begin(connection: Connection) -> None:
-    """A change locks the file at its begin: a reader that becomes a writer may be too late."""
+    """Begin a transaction. A change locks the file at once: a reader that becomes a writer may be too late."""
     changes = connection.get_execution_options().get("changes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if changes else "BEGIN")
 
 
 def _version(connection: Connection, where: str) -> int:
-    """The version of a registry; 0 in an empty database. Raises InputError if it is neither, or of a newer version."""
+    """The version of a registry; 0 in an empty database. Raises InputError for anything else, and a newer version."""
     tables = set(inspect(connection).get_table_names())
     if not tables:
         return 0
@@ -122,7 +123,7 @@ def _version(connection: Connection, where: str) -> int:
 
 
 def _make(engine: Engine, version: int) -> None:
-    """Makes the tables that a registry of an older version has not."""
+    """Make the tables that a registry of an older version lacks."""
     with engine.execution_options(changes=True).begin() as connection:
         METADATA.create_all(connection)
         connection.execute(delete(VERSION))
@@ -133,9 +134,9 @@ def _make(engine: Engine, version: int) -> None:
 
 @contextmanager
 def asking(where: str, engine: Engine) -> Iterator[Connection]:
-    """A connection, for at most DEADLINE_S and what it takes to connect.
+    """A connection, for at most DEADLINE_S seconds and the time that connecting takes.
 
-    Raises Unavailable if the database cannot be reached, or does not do what it is asked in that time.
+    Raises Unavailable if the database cannot be reached, or does not answer in that time.
     """
     try:
         with engine.connect() as connection, _ended_after(DEADLINE_S + 1, connection):
@@ -147,7 +148,7 @@ def asking(where: str, engine: Engine) -> Iterator[Connection]:
             raise
         words = str(getattr(problem, "orig", None) or problem).strip().split("\n")[0]
         what = f"{where}: the registry does not answer ({words})"
-        raise Unavailable(f"{what}; see that it runs, and that nobody has locked it") from None
+        raise Unavailable(f"{what}; see that it runs, and that no other process has locked it") from None
 
 
 @contextmanager

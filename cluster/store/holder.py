@@ -1,4 +1,4 @@
-"""A controller as other processes, now and later, can tell it from all others."""
+"""The identity of a controller, by which other processes can tell it from all others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 class Holder:
     """A controller: the process `pid` of `host`, which keeps its logs in `folder`, since a time.
 
-    `process` is "MACHINE START": a machine, and when the process started on it, as nothing else is called.
+    `process` is "MACHINE START": the machine, and the time at which the process started on it. It is unique.
     """
 
     host: str
@@ -31,12 +31,12 @@ class Holder:
 
     @property
     def is_of_this_machine(self) -> bool:
-        """Whether this process sees the processes of that one's machine."""
+        """Whether the holder runs on this machine, so that this process can see it."""
         return bool(_machine()) and self.process.startswith(f"{_machine()} ")
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process is no more, where this one can see that."""
+        """Whether the process has ended, as far as this process can see."""
         return self.is_of_this_machine and self.process.rpartition(" ")[2] != _start_of(self.pid)
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class Lease:
-    """The row. `holder` is the last one; `is_held`: it has not given the lease back."""
+    """The row of the lease. `holder` had it last; `is_held` says that the lease was not given back."""
 
     number: int
     renewals: int
@@ -56,7 +56,7 @@ class Lease:
 
 
 def _machine() -> str:
-    """The machine since it was switched on, with the namespace in which processes have numbers; empty: not known."""
+    """The id of this boot of the machine, and of the namespace of process numbers; empty if not known."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}/{os.stat('/proc/self/ns/pid').st_ino}"
@@ -65,7 +65,7 @@ def _machine() -> str:
 
 
 def _start_of(pid: int) -> str:
-    """When a process started, in ticks since the machine was switched on; empty: there is none, or it is a zombie."""
+    """The start of a process, in ticks since the boot of the machine; empty if there is none, or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,9 +1,9 @@
-"""Which controller has a registry: one at a time.
+"""The lease of a registry: one controller at a time has it.
 
-A controller that starts takes the lease: a row with a number that rises each time, and which every later change of its
-own carries (the fencing number). As long as it runs, it renews the lease. Another controller takes it only when the
-first has ended: on the same machine it looks for the process; otherwise it watches for as long as a lease lasts, by its
-own monotonic clock, and does so only if the lease is not renewed. So no two clocks are compared.
+A controller that starts takes the lease: a row with a number that rises each time. Every later change of the controller
+carries this fencing number. As long as it runs, it renews the lease. Another controller takes the lease only after the
+first has ended. On the same machine, it looks for the process. Otherwise it watches, by its own monotonic clock, for as
+long as a lease lasts, and takes the lease if it was not renewed. So no two clocks are compared.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ LOOK_S = 0.1  # between two looks at a lease that may be renewed
 def take(
     registry: Registry, own: Holder, say: Callable[[str], None] = lambda text: None, lasts: float = LEASE_S
 ) -> Lease | None:
-    """Make a controller the one that has the registry. Returns the lease before it (None: there was none).
+    """Take the lease for a controller. Returns the lease before it (None: there was none).
 
-    Waits as long as a lease `lasts`, in seconds, where it cannot see whether the last controller still runs. Raises
-    InputError if one does, which says who has it, and Unavailable.
+    Waits as long as a lease `lasts`, in seconds, if it cannot see whether the last controller still runs. Raises
+    Unavailable, and InputError if another controller runs: the error names it.
     """
     before = registry.lease()
     if before is not None and before.is_held:
@@ -45,7 +45,7 @@ def take(
 
 
 def _watch(registry: Registry, before: Lease, lasts: float) -> None:
-    """Wait until a lease is over. Raises InputError if it is renewed."""
+    """Wait until a lease has run out. Raises InputError if it is renewed."""
     end = time.monotonic() + lasts
     while time.monotonic() < end:
         now = registry.lease()

@@ -1,4 +1,4 @@
-"""The manifest of a stored snapshot: what belongs to it, with checksums. A snapshot is committed when it is written.
+"""The manifest of a stored snapshot: its parts, with checksums. Writing the manifest commits the snapshot.
 
 It is a JSON object with the fields of Manifest, and `sha256`, the checksum of all the others. Times are in UTC.
 """
@@ -23,10 +23,10 @@ LEASE = (
 
 @dataclass(frozen=True)
 class PartEntry:
-    """What one node has stored: so many bytes, with this checksum (64 hexadecimal digits).
+    """The part that one node has stored: its size in bytes, and its checksum (64 hexadecimal digits).
 
-    `is_whole`: nothing else is needed to restore the node, even where its snapshot has a base. Without it, the part of
-    the same node in the base is needed as well, if the base has one.
+    `is_whole` says that nothing else is needed to restore the node, even if its snapshot has a base. Otherwise the part
+    of the same node in the base is needed as well, if the base has one.
     """
 
     node: str
@@ -44,8 +44,8 @@ class PartEntry:
 class Manifest:
     """A committed snapshot.
 
-    `cluster` is the id of the cluster, `scenario` names or fingerprints what it runs, `base` is the snapshot that an
-    incremental one is built on, and `details` are whatever JSON the owner wants to keep with it.
+    `cluster` is the id of the cluster, and `scenario` the name or fingerprint of the scenario that it runs. `base` is
+    the snapshot on which an incremental one is built. `details` is any JSON that the owner wants to keep with it.
     """
 
     snapshot_id: str
@@ -73,7 +73,7 @@ class Manifest:
 
 
 def encoded(manifest: Manifest) -> bytes:
-    """The content of the file. Raises ValueError or TypeError if `details` are no JSON."""
+    """The content of a manifest's file. Raises ValueError or TypeError if `details` is no JSON."""
     fields = {
         **{name: getattr(manifest, name) for name in ("snapshot_id", "cluster", "scenario", "algorithm", "epoch")},
         "type": manifest.type,
@@ -94,7 +94,7 @@ def _checksum(fields: Mapping[str, Any]) -> str:
 
 
 def decoded(content: bytes) -> Manifest:
-    """The manifest that a file holds. Raises ValueError: what is wrong, in a few words."""
+    """The manifest in the content of a file. Raises ValueError, with the problem in a few words."""
     try:
         fields = json.loads(content)
     except (ValueError, RecursionError):
@@ -107,7 +107,7 @@ def decoded(content: bytes) -> Manifest:
     except ValueError:
         raise ValueError("has a number that is no JSON") from None
     if stated != found:
-        raise ValueError("is not what was written: its checksum differs")
+        raise ValueError("was changed: its checksum differs")
     return _manifest(fields)
 
 

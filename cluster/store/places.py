@@ -1,6 +1,6 @@
 """The places in which a checkpoint store keeps its files: a folder of this machine, or a folder of a bucket on S3.
 
-A file is there whole or not at all. On S3 an object appears when its upload ends. In a folder it is written under a
+A file is complete or does not exist. On S3 an object appears when its upload ends. In a folder it is written under a
 temporary name, synced, and renamed, and then the folder is synced; a process that is killed meanwhile leaves the
 temporary file.
 """
@@ -20,9 +20,9 @@ from pyarrow import fs
 
 from sim.core.errors import InputError
 
-TEMPORARY = ".tmp"  # how the name of a temporary file ends
+TEMPORARY = ".tmp"  # the end of a temporary file's name
 CONNECT_S, ANSWER_S, ATTEMPTS = 3.0, 5.0, 3  # of a bucket: seconds to connect and without a byte, and tries
-MOST_LETTERS = 200  # of what a storage says of a failure
+MOST_LETTERS = 200  # of a storage's description of a failure
 
 
 class Listing(NamedTuple):
@@ -33,14 +33,14 @@ class Listing(NamedTuple):
 
 
 def _listing(entries: Iterable[tuple[str, bool]]) -> Listing:
-    """What is in a folder, of names and whether each is a folder."""
+    """The listing of a folder, from the names in it and whether each is a folder."""
     known = sorted(entries)
     files = tuple(name for name, is_folder in known if not is_folder)
     return Listing(files, tuple(name for name, is_folder in known if is_folder))
 
 
 class Place(Protocol):
-    """A folder, and what can be done below it. Names are relative, with `/`. Everything raises OSError.
+    """A folder, and the operations on the files in it. Names are relative, with `/`. All methods raise OSError.
 
     `uri` names it without secrets; `addresses` are all texts by which it may be named.
     """
@@ -49,22 +49,22 @@ class Place(Protocol):
     addresses: frozenset[str]
 
     def is_there(self) -> bool:
-        """Whether the folder is there, or the bucket."""
+        """Whether the folder, or the bucket, exists."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Writes a file, in the place of an older one. Makes the folders between this one and the file."""
+        """Write a file, replacing an older one. Makes the folders between this one and the file."""
 
     def read(self, name: str, most: int) -> bytes:
         """The first `most` bytes of a file."""
 
     def listing(self, folder: str) -> Listing:
-        """What is in a folder: nothing if it is not there."""
+        """The names in a folder: none if it does not exist."""
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it is there."""
+        """Remove a file, if it exists."""
 
     def remove_folder(self, folder: str) -> None:
-        """Removes a folder, if it is there and nothing is in it."""
+        """Remove a folder, if it exists and is empty."""
 
 
 def place_at(address: str) -> Place:
@@ -180,7 +180,7 @@ def _sync_folder(path: str) -> None:
 
 
 class Bucket:
-    """A folder of a bucket on S3. It needs not be there: a bucket has only names of files."""
+    """A folder of a bucket on S3. It need not exist: a bucket has only names of files."""
 
     def __init__(self, address: str, shown: str, filesystem: fs.FileSystem, path: str) -> None:
         self.uri = shown
@@ -215,7 +215,7 @@ class Bucket:
             self._filesystem.delete_file(self._inside(name))
 
     def remove_folder(self, folder: str) -> None:
-        """Like Place's. pyarrow leaves an empty object in the place of a folder's last file."""
+        """Like Place's. pyarrow leaves an empty object in place of a folder's last file."""
         if self.listing(folder) == Listing():
             with suppress(FileNotFoundError):
                 self._filesystem.delete_dir(self._inside(folder))
@@ -225,7 +225,7 @@ class Bucket:
 
 
 def reason(problem: OSError) -> str:
-    """Why a file system or a storage refuses something, in a few words."""
+    """The reason for which a file system or a storage refuses a request, in a few words."""
     if problem.errno:
         return os.strerror(problem.errno)
     words = " ".join(str(problem).split())

@@ -1,7 +1,7 @@
 """The registry of a cluster: its snapshots and epochs, in SQLite, or in PostgreSQL.
 
-Every change is one transaction, and lasts when the method returns (SQLite: write-ahead log, synced at each commit).
-All of this blocks, each transaction for a few seconds at most. A running controller has it through WriteBehind.
+Every change is one transaction, and is durable when the method returns (SQLite: write-ahead log, synced at each
+commit). All methods block, each transaction for a few seconds at most. A running controller uses WriteBehind.
 """
 
 from __future__ import annotations
@@ -9,33 +9,29 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, ColumnElement, Connection, Row, delete, insert, make_url, or_, select, update
-from sqlalchemy.exc import ArgumentError, IntegrityError
+from sqlalchemy import URL, ColumnElement, Connection, Row, delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
-from cluster.model import Answer, Epoch, Kept, Problem, Snapshot, Status, Superseded
+from cluster.model import Answer, Epoch, Kept, Problem, Snapshot, Status
 from cluster.store.checkpoints import NAME
-from cluster.store.database import asking, open_database, shown
-from cluster.store.holder import Holder, Lease
-from cluster.store.schema import CLUSTER, COMMITTED, COUNTERS, EPOCHS, KEYS, LEASE, NUMBER, SEQUENCE, SNAPSHOTS
-from sim.core.errors import InputError
+from cluster.store.fenced_database import FencedDatabase
+from cluster.store.schema import CLUSTER, COMMITTED, COUNTERS, EPOCHS, KEYS, NUMBER, SEQUENCE, SNAPSHOTS
 
 FILE = "registry.sqlite"
-KEPT_KEYS = timedelta(hours=24)  # as long as an idempotency key is remembered
+KEPT_KEYS = timedelta(hours=24)  # for which an idempotency key is remembered
 _NUMBERED = re.compile(r"snap-([0-9]{1,15})-[a-z]+")
 _FIELDS = tuple(SNAPSHOTS.c[field.name] for field in fields(Snapshot))
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Whose registry it is. `scenario` names or fingerprints what the cluster runs."""
+    """The cluster that owns a registry. `scenario` is the name or fingerprint of the scenario that it runs."""
 
     id: str
     scenario: str
@@ -46,118 +42,52 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Registry:
-    """The tables at a URL, such as sqlite:///folder/registry.sqlite or postgresql://user@host/database."""
+class Registry(FencedDatabase):
+    """The snapshots and epochs of a cluster, and the answers that it remembers."""
 
     def __init__(self, url: str | URL, clock: Callable[[], datetime] = _now) -> None:
-        """Opens a registry; makes one in a file that is not there, or in an empty database.
-
-        Raises InputError, and changes nothing, for what is no registry, for one of a newer version, and for one that
-        cannot be reached.
-        """
-        try:
-            address = make_url(url)
-        except ArgumentError:
-            raise InputError("the registry has no usable URL; write it as postgresql://user@host/database") from None
-        self.where = shown(address)
-        self._engine = open_database(address)
+        """Like FencedDatabase. `clock` says the time at which answers are kept and forgotten."""
+        super().__init__(url)
         self._clock = clock
-        self._lock = threading.RLock()
-        self._open: Connection | None = None  # of the transaction that the thread with the lock is in
-        self._fence: int | None = None  # the number of the lease that every change carries
 
     @classmethod
     def open_folder(cls, folder: Path) -> Registry:
         """The registry in a cluster's folder."""
         return cls(URL.create("sqlite", database=str(folder / FILE)))
 
-    def close(self) -> None:
-        """Closes all connections."""
-        self._engine.dispose()
-
     # ------------------------------------------------------------------ the cluster
 
     def cluster(self) -> Cluster | None:
-        """Whose registry it is; None for a new one."""
+        """The cluster that owns the registry; None for a new one."""
         with self._reading() as connection:
             row = connection.execute(select(CLUSTER.c.id, CLUSTER.c.scenario, CLUSTER.c.created_at)).first()
         return None if row is None else Cluster(*row)
 
     def establish(self, cluster: Cluster) -> None:
-        """Says whose registry it is, once for all. Raises ValueError if that has been said."""
+        """Set the owner of the registry, once for all. Raises ValueError if it has an owner."""
         try:
             with self._changing() as connection:
                 connection.execute(insert(CLUSTER).values(row=1, **asdict(cluster)))
         except IntegrityError:
             raise ValueError("the registry belongs to a cluster already") from None
 
-    # ------------------------------------------------------------------ which controller has it (store/lease.py)
-
-    def lease(self) -> Lease | None:
-        """The lease, also one that was given back; None: nobody ever had one."""
-        with self._reading() as connection:
-            row = connection.execute(select(LEASE)).mappings().first()
-        if row is None:
-            return None
-        holder = Holder(**{field.name: row[field.name] for field in fields(Holder)})
-        return Lease(row["number"], row["renewals"], row["is_held"], holder, row["epochs"], row["reconciled"])
-
-    def take_lease(self, holder: Holder, before: Lease | None) -> bool:
-        """Makes every change from now on that of `holder`. False, if the lease is not as it was `before`."""
-        number = 1 if before is None else before.number + 1
-        values = {**asdict(holder), "number": number, "renewals": 0, "is_held": True}
-        try:
-            with self._changing() as connection:
-                if before is None:
-                    connection.execute(insert(LEASE).values(row=1, epochs=0, reconciled=0, **values))
-                    is_taken = True
-                else:
-                    same = LEASE.c.number == before.number, LEASE.c.renewals == before.renewals
-                    is_taken = connection.execute(update(LEASE).where(*same).values(**values)).rowcount == 1
-        except IntegrityError:
-            return False
-        if is_taken:
-            self._fence = number
-        return is_taken
-
-    def renew_lease(self, epochs: int | None = None) -> None:
-        """Says that the controller is there, and may begin epochs up to `epochs` (None: as before)."""
-        more = {} if epochs is None else {"epochs": epochs}
-        with self._changing() as connection:
-            connection.execute(update(LEASE).values(renewals=LEASE.c.renewals + 1, **more))
-
-    def release_lease(self) -> None:
-        """Gives the lease back: all that the controller did is written. Raises Superseded."""
-        with self._changing() as connection:
-            connection.execute(update(LEASE).values(is_held=False))
-
-    def note_reconciled(self) -> None:
-        """The controller has compared the registry with the storage: what is new there is its own."""
-        with self._changing() as connection:
-            connection.execute(update(LEASE).values(reconciled=LEASE.c.number))
-
-    @property
-    def fence(self) -> int:
-        """The number of the lease that this controller has (0: none)."""
-        return self._fence or 0
-
     # ------------------------------------------------------------------ snapshots
 
     def reserve(self, count: int) -> range:
-        """Numbers of snapshots that were never given before, and are given to nobody else."""
+        """Reserve `count` numbers of snapshots. No number is ever reserved twice."""
         with self._changing() as connection:
             change = update(COUNTERS).where(COUNTERS.c.name == NUMBER).values(value=COUNTERS.c.value + count)
             last = int(connection.execute(change.returning(COUNTERS.c.value)).scalar_one())
         return range(last - count + 1, last + 1)
 
     def give_back(self, numbers: range) -> None:
-        """Numbers that were reserved and not used are free again, if they are the last ones."""
+        """Free numbers that were reserved and not used, if they are the last ones."""
         own = COUNTERS.c.name == NUMBER, COUNTERS.c.value == numbers.stop - 1
         with self._changing() as connection:
             connection.execute(update(COUNTERS).where(*own).values(value=numbers.start - 1))
 
     def put(self, snapshot: Snapshot) -> None:
-        """Adds a snapshot, or replaces the one with its id. Its epoch has been added before.
+        """Add a snapshot, or replace the one with its id. Its epoch has been added before.
 
         Raises ValueError for a snapshot that is kept and not COMPLETED.
         """
@@ -178,16 +108,16 @@ class Registry:
                 _give_away(connection, snapshot.id)
 
     def snapshot(self, snapshot: str) -> Snapshot | None:
-        """One snapshot; None if there is none of that id."""
+        """The snapshot with an id; None if there is none."""
         found = self._snapshots(SNAPSHOTS.c.id == snapshot) if NAME.fullmatch(snapshot) else []
         return found[0] if found else None
 
     def page(
         self, status: Status | None, limit: int, before: str | None = None, also: Collection[str] = ()
     ) -> Sequence[Snapshot]:
-        """At most `limit` snapshots, those added last first: all, or those of a status, and those called as in `also`.
+        """At most `limit` snapshots, the one added last first: all, or those of a status, and those in `also`.
 
-        Only those that were added before the one called `before`. Raises Problem 404 if there is none.
+        Only those that were added before the snapshot `before` (None: all). Raises Problem 404 if there is none.
         """
         conditions = [] if status is None else [or_(SNAPSHOTS.c.status == status, SNAPSHOTS.c.id.in_(also))]
         if before is not None:
@@ -198,15 +128,15 @@ class Registry:
         return self._snapshots(*conditions, limit=limit)
 
     def running(self) -> Sequence[Snapshot]:
-        """Those that have not ended, the newest first."""
+        """The snapshots that have not ended, the newest first."""
         return self._snapshots(SNAPSHOTS.c.status.in_([status for status in Status if not status.is_final]))
 
     def kept(self) -> Sequence[Snapshot]:
-        """Those that the system can go back to, the one committed last first."""
+        """The snapshots that the system can go back to, the one committed last first."""
         return self._snapshots(SNAPSHOTS.c.is_kept, order=SNAPSHOTS.c.committed)
 
     def last_completed(self, epoch: int | None = None) -> Snapshot | None:
-        """The one committed last among those kept, of all or of an epoch; None if there is none."""
+        """The kept snapshot that was committed last, of all or of an epoch; None if there is none."""
         conditions = [SNAPSHOTS.c.is_kept] + ([] if epoch is None else [SNAPSHOTS.c.epoch == epoch])
         found = self._snapshots(*conditions, limit=1, order=SNAPSHOTS.c.committed)
         return found[0] if found else None
@@ -224,7 +154,7 @@ class Registry:
     # ------------------------------------------------------------------ epochs
 
     def add_epoch(self, epoch: Epoch) -> None:
-        """Adds an epoch; nothing happens if it is there. Its `last` is found by itself: see `epochs`.
+        """Add an epoch, unless it is there. Its `last` is not stored: see `epochs`.
 
         Raises ValueError if another one has its number.
         """
@@ -262,14 +192,14 @@ class Registry:
     # ------------------------------------------------------------------ idempotency keys
 
     def find(self, key: str) -> Kept | None:
-        """The answer to the request that had this key in the last 24 hours (None: there was none)."""
+        """The answer to the request with this key in the last 24 hours (None: there was none)."""
         known = KEYS.c.sha256 == _sha256(key), KEYS.c.created_at > self._clock() - KEPT_KEYS
         with self._reading() as connection:
             row = connection.execute(select(KEYS).where(*known)).first()
         return None if row is None else Kept(row.digest, Answer(row.status, row.body, json.loads(row.headers)))
 
     def keep(self, key: str, kept: Kept) -> None:
-        """Remember an answer for a day. Raises ValueError if the key has another one."""
+        """Remember an answer for 24 hours. Raises ValueError if the key has another one."""
         now, answer = self._clock(), kept.answer
         values = {
             "sha256": _sha256(key), "digest": kept.digest, "status": answer.status, "body": answer.body,
@@ -283,50 +213,6 @@ class Registry:
             elif {**known, "created_at": now} != values:
                 raise ValueError("the key has another answer already")
 
-    # ------------------------------------------------------------------ transactions
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """All changes of a block are one transaction."""
-        with self._changing():
-            yield
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        """Raises Unavailable if the database does not answer in time."""
-        with asking(self.where, self._engine) as connection:
-            yield connection
-
-    @contextmanager
-    def _changing(self) -> Iterator[Connection]:
-        """A transaction. Threads take turns, so that numbers are given in the order of the commits.
-
-        Raises Unavailable if the database does not answer in time, and Superseded if another controller has it.
-        """
-        with self._lock:
-            if self._open is not None:
-                yield self._open
-                return
-            with asking(self.where, self._engine.execution_options(changes=True)) as connection:
-                self._open = connection
-                try:
-                    with connection.begin():
-                        self._check_fence(connection)
-                        yield connection
-                finally:
-                    self._open = None
-
-    def _check_fence(self, connection: Connection) -> None:
-        """Keeps others from taking the lease until the end of the transaction."""
-        if self._fence is not None:
-            query = select(LEASE.c.number, LEASE.c.host, LEASE.c.pid, LEASE.c.since).with_for_update(read=True)
-            number, host, pid, since = connection.execute(query).one()
-            if number != self._fence:
-                raise Superseded(
-                    f"{self.where}: another controller has the registry (process {pid} on {host}, since "
-                    f"{since:%Y-%m-%d %H:%M:%S} UTC), so this one ends; start one controller only"
-                )
-
 
 def _snapshot(row: Row[Any]) -> Snapshot:
     found = Snapshot(**row._mapping)
@@ -334,7 +220,7 @@ def _snapshot(row: Row[Any]) -> Snapshot:
 
 
 def _sha256(key: str) -> str:
-    """The key, whatever it is made of, as 64 hexadecimal digits."""
+    """The hash of any key, as 64 hexadecimal digits."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -345,7 +231,7 @@ def _next(connection: Connection, counter: str) -> int:
 
 
 def _give_away(connection: Connection, snapshot: str) -> None:
-    """The number of an id that was given by an earlier registry is not given again."""
+    """Mark the number in an id as used, for an id that an earlier registry gave."""
     numbered = _NUMBERED.fullmatch(snapshot)
     if numbered:
         own = COUNTERS.c.name == NUMBER, COUNTERS.c.value < int(numbered[1])

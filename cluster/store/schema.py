@@ -22,7 +22,11 @@ from sqlalchemy import (
 )
 
 SCHEMA = 2  # raise it when these tables change
-SEQUENCE, COMMITTED, NUMBER = COUNTED = ("sequence", "committed", "number")  # of rows, of commits, of ids given away
+SEQUENCE, COMMITTED, NUMBER = COUNTED = (
+    "sequence",
+    "committed",
+    "number",
+)  # of rows, of commits, of ids that are reserved
 
 
 class Time(TypeDecorator[datetime]):
@@ -72,7 +76,7 @@ LEASE = Table(  # which controller has the registry (cluster/store/lease.py)
     Column("is_held", Boolean, nullable=False),
     Column("host", Text, nullable=False),
     Column("pid", BigInteger, nullable=False),
-    Column("process", Text, nullable=False),  # tells it from a later process with the same pid
+    Column("process", Text, nullable=False),  # distinguishes it from a later process with the same pid
     Column("folder", Text, nullable=False),
     Column("since", Time, nullable=False),
     Column("epochs", Integer, nullable=False),  # that the controller may begin without asking, up to this one
@@ -82,7 +86,7 @@ COUNTERS = Table(
     "counters",
     METADATA,
     Column("name", Text, primary_key=True),
-    Column("value", BigInteger, nullable=False),  # the last number that was given away
+    Column("value", BigInteger, nullable=False),  # the last number that was given
 )
 EPOCHS = Table(
     "epochs",
@@ -117,11 +121,11 @@ SNAPSHOTS = Table(
 KEYS = Table(
     "idempotency_keys",
     METADATA,
-    Column("sha256", Text, primary_key=True),  # of the key, which somebody else chose
+    Column("sha256", Text, primary_key=True),  # of the key, which a client chose
     Column("digest", Text, nullable=False),  # of the request
     Column("status", Integer, nullable=False),
     Column("body", Text, nullable=False),
     Column("headers", Text, nullable=False),  # as JSON
     Column("created_at", Time, nullable=False),
 )
-ADDED = {1: {LEASE.name}}  # by version: the tables that a registry of that version has not
+ADDED = {1: {LEASE.name}}  # by version: the tables that a registry of that version lacks

@@ -1,4 +1,4 @@
-"""Calls that may hang, in threads of their own: each has a deadline, and there are only so many threads.
+"""Calls that may hang, in threads of their own: each has a deadline, and the number of threads is bounded.
 
 A thread that hangs in a system call cannot be ended. So a caller that has waited long enough gives it up, and it ends
 with the process.
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class _Call(Generic[T]):
-    """What is to be done. It ends in time, or is given up; never both."""
+    """One call. It ends in time, or is given up, never both."""
 
     def __init__(self, act: Callable[[], T]) -> None:
         self.future: Future[T] = Future()
@@ -26,13 +26,13 @@ class _Call(Generic[T]):
         self._is_given_up = False
 
     def give_up(self) -> bool:
-        """Nobody waits any more. Returns False if it has ended meanwhile."""
+        """Give the call up: its caller waits no more. Returns False if it has ended meanwhile."""
         with self._lock:
             self._is_given_up = not self.future.done()
             return self._is_given_up
 
     def carry_out(self) -> None:
-        """Do it, in this thread, unless it was given up before its turn."""
+        """Carry the call out, in this thread, unless it was given up before its turn."""
         if self._is_given_up:
             return
         try:
@@ -42,15 +42,15 @@ class _Call(Generic[T]):
         else:
             self._end(self.future.set_result, found)
 
-    def _end(self, tell: Callable[[Any], None], how: Any) -> None:
-        """Tell the caller how it ended, if it still waits."""
+    def _end(self, settle: Callable[[Any], None], outcome: Any) -> None:
+        """Give the outcome to the caller, if it still waits."""
         with self._lock:
             if not self._is_given_up:
-                tell(how)
+                settle(outcome)
 
 
 class Threads:
-    """At most `most` threads, which are started when they are needed."""
+    """At most `most` threads, each started when it is needed."""
 
     def __init__(self, name: str, most: int) -> None:
         self._name, self._most = name, most
@@ -74,7 +74,7 @@ class Threads:
                 self._idle += 1
 
     def wait(self, seconds: float, act: Callable[[], T]) -> T:
-        """What `act` returns or raises; this thread waits for it. Raises TimeoutError if it takes longer."""
+        """Call `act` and wait for its result or error. Raises TimeoutError after `seconds`."""
         call = _Call(act)
         self._begin(call)
         try:
@@ -85,7 +85,7 @@ class Threads:
             return call.future.result()
 
     async def within(self, seconds: float, act: Callable[[], T]) -> T:
-        """The same in an event loop."""
+        """Like wait, in an event loop."""
         call = _Call(act)
         self._begin(call)
         ending = asyncio.wrap_future(call.future)

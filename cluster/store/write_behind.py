@@ -1,21 +1,19 @@
-"""The registry as a running controller has it: nothing in it waits for the database.
+"""The write-behind registry of a running controller: no change waits for the database.
 
-What the controller says is known at once, and written behind by a thread (store/writer.py). One controller at a time
-has a registry (store/lease.py), so what it remembers is the newest there is. In memory are the snapshots under way,
-those kept, those that are not written yet, and the last ones; others are read from the database, in a thread and with a
-deadline, and what is not written yet is put over what is found there.
+A change is visible at once, and a thread writes it later (store/writer.py). One controller at a time has a registry
+(store/lease.py), so its memory is always up to date. In memory are the snapshots under way, the kept ones, those that
+are not written yet, and the last ones. Other snapshots are read from the database, in a thread and with a deadline.
+Changes that are not written yet replace what is read.
 
-A snapshot is valid by its manifest, so its row may be late: the next start finds the manifest.
-What must not be late is known to the database before: numbers of snapshots are reserved in blocks, an answer with an
-Idempotency-Key is given when it is written, and epochs are in the event log of the controller before any node is in
-them; the lease has some in reserve for a start that has not these logs.
+A snapshot is valid by its manifest, so its row may be late: the next start finds the manifest. Other facts must not be
+late. Numbers of snapshots are reserved in blocks. An answer to a request with an Idempotency-Key is given once it is
+written. An epoch is in the event log of the controller before any node is in it. The lease has some epochs in reserve
+for a start without these logs.
 """
 
 from __future__ import annotations
 
-import secrets
-import string
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,23 +24,23 @@ from cluster.model import Epoch, Kept, Problem, Snapshot, Status, Superseded, Un
 from cluster.stderr import warn
 from cluster.store.circuit import Circuit
 from cluster.store.registry import Registry
+from cluster.store.snapshot_ids import SnapshotIds
 from cluster.store.threads import Threads
 from cluster.store.writer import Change, Writer
 
 T = TypeVar("T")
 
-READ_S = 4.0  # that an answer of the database may take
-CLOSE_S = 5.0  # that the end of a cluster waits for the database
-BLOCK = 100  # numbers of snapshots that are reserved at a time
+READ_S = 4.0  # for an answer of the database
+CLOSE_S = 5.0  # for which the end of a cluster waits for the database
 MOST_RECENT = 1_000  # snapshots in memory that have ended and are not kept
 _TRIES = 5  # to read a page while rows are written
 
 
 class WriteBehind:
-    """The only door of a controller to a registry whose lease it has taken. Methods may be called in any thread."""
+    """A controller's access to a registry whose lease it has taken. Methods may be called in any thread."""
 
     def __init__(self, registry: Registry) -> None:
-        """The lease is renewed from now on. All else needs `begin`."""
+        """Renew the lease from now on. Everything else needs `begin`."""
         self._registry = registry
         self._rows: dict[str, Snapshot] = {}
         self._kept: dict[str, None] = {}  # in the order of their commits
@@ -54,11 +52,10 @@ class WriteBehind:
         self._new_epochs: dict[int, Epoch] = {}  # likewise
         self._answers: dict[str, Kept] = {}  # likewise, by key
         self._written = 0  # how many new snapshots were written
-        self._numbers: deque[int] = deque()
-        self._is_reserving = False
         self._reads, self._reading = Threads("registry-read", 4), Circuit()
         self._writer = Writer(registry, self._reading.worked)
         self._lock = self._writer.changed
+        self._ids = SnapshotIds(registry, self._writer)
 
     def begin(self, epoch: Epoch) -> None:
         """Begin the first epoch, once the registry agrees with the storage. Raises Unavailable."""
@@ -68,14 +65,11 @@ class WriteBehind:
         self._registry.add_epoch(epoch)
         self._writer.epoch = epoch.number
         self._writer.renew()
-        self._numbers.extend(self._registry.reserve(BLOCK))
+        self._ids.begin()
 
     def close(self, seconds: float = CLOSE_S) -> None:
-        """Write what waits, for so long at most. What is left the next start finds by itself."""
-        left = [*self._numbers]
-        if left and left == [*range(left[0], left[-1] + 1)]:
-            unused = range(left[0], left[-1] + 1)
-            self._writer.add(Change(lambda: self._registry.give_back(unused), lambda: None))
+        """Write the changes that wait, for at most `seconds`. The next start finds by itself what is left."""
+        self._ids.give_back()
         if (missing := self._writer.close(seconds)) and self._writer.superseded is None:
             what = "the registry does not answer: its last changes are not written"
             warn(f"{what} ({missing}); the next start mends that")
@@ -84,12 +78,12 @@ class WriteBehind:
 
     @property
     def problem(self) -> str:
-        """Why the registry does not answer; empty: it does."""
+        """The reason for which the registry does not answer; empty if it does."""
         return self._writer.problem or self._reading.reason
 
     @property
     def waiting(self) -> int:
-        """How many changes are not written yet."""
+        """The number of changes that are not written yet."""
         return self._writer.waiting
 
     @property
@@ -98,14 +92,14 @@ class WriteBehind:
         return self._registry.fence
 
     def watch(self, on_superseded: Callable[[Superseded], object]) -> None:
-        """Say who hears, in any thread, that another controller has the registry."""
+        """Call `on_superseded`, in any thread, once another controller has the registry."""
         self._writer.watch(on_superseded)
 
     async def check_lease(self) -> None:
-        """Raises Superseded if another controller has the registry, in front of what no transaction guards.
+        """Raise Superseded if another controller has the registry. Call it before a step that no transaction guards.
 
-        This one may have stood still for long. It goes on where the registry does not answer: a manifest carries the
-        number of its lease, so one that comes after another controller has begun is none (control/reconciliation.py).
+        This controller may have stood still for long. It goes on if the registry does not answer. A manifest carries
+        the number of its lease, so it is void once another controller has begun (control/reconciliation.py).
         """
         if self._writer.superseded is not None:
             raise self._writer.superseded
@@ -117,25 +111,7 @@ class WriteBehind:
 
     def next_snapshot_id(self) -> str:
         """An id that was never given before, such as snap-0001-abcde. Raises Unavailable if none is in reserve."""
-        with self._lock:
-            if len(self._numbers) <= BLOCK // 2 and not self._is_reserving:
-                self._reserve()
-            if not self._numbers:
-                raise Unavailable(
-                    f"the registry does not answer ({self.problem}), and no numbers of snapshots are left"
-                )
-            letters = "".join(secrets.choice(string.ascii_lowercase) for _ in range(5))
-            return f"snap-{self._numbers.popleft():04}-{letters}"
-
-    def _reserve(self) -> None:
-        found: list[range] = []
-
-        def settle() -> None:
-            self._numbers.extend(found[-1])
-            self._is_reserving = False
-
-        self._is_reserving = True
-        self._writer.add(Change(lambda: found.append(self._registry.reserve(BLOCK)), settle))
+        return self._ids.next(self.problem)
 
     def put(self, own: Snapshot) -> None:
         """Add a snapshot, or replace the one with its id."""
@@ -155,13 +131,13 @@ class WriteBehind:
             self._writer.add(Change(lambda: self._registry.put(own), lambda: self._settle(own.id)))
 
     def note(self, own: Snapshot) -> None:
-        """Replace a snapshot in memory. The database has it with the next `put`: nobody needs it after a crash."""
+        """Replace a snapshot in memory. The next `put` writes it: after a crash it is not needed."""
         with self._lock:
             self._rows[own.id] = own
             self._noted.add(own.id)
 
     def _settle(self, snapshot: str) -> None:
-        """A change of a snapshot is written."""
+        """Note that a change of a snapshot is written."""
         self._late[snapshot] -= 1
         if snapshot in self._new:
             del self._new[snapshot]
@@ -178,31 +154,32 @@ class WriteBehind:
                 self._rows.pop(oldest, None)
 
     def row(self, snapshot: str) -> Snapshot | None:
-        """One snapshot that is in memory."""
+        """The snapshot with an id, if it is in memory."""
         return self._rows.get(snapshot)
 
     def running(self) -> Sequence[Snapshot]:
-        """Those that have not ended."""
+        """The snapshots that have not ended."""
         with self._lock:
             return [own for own in self._rows.values() if not own.status.is_final]
 
     def kept(self) -> Sequence[Snapshot]:
-        """Those that the system can go back to, the one committed last first."""
+        """The snapshots that the system can go back to, the one committed last first."""
         with self._lock:
             return [self._rows[name] for name in reversed(self._kept)]
 
     def last_completed(self, epoch: int) -> Snapshot | None:
-        """The one committed last in an epoch, among those kept; None if there is none."""
+        """The kept snapshot that was committed last in an epoch; None if there is none."""
         return next((own for own in self.kept() if own.epoch == epoch), None)
 
     def snapshot(self, snapshot: str) -> Snapshot | None:
-        """One snapshot; None if there is none of that id. Raises Unavailable if only the database knows."""
+        """The snapshot with an id; None if there is none. Raises Unavailable if only the database knows."""
         return self.row(snapshot) or self._read(lambda: self._registry.snapshot(snapshot))
 
     def page(self, status: Status | None, limit: int, before: str | None = None) -> Sequence[Snapshot]:
-        """At most `limit` snapshots, those added last first: all, or those of a status.
+        """At most `limit` snapshots, the one added last first: all, or those of a status.
 
-        Only those that were added before the one called `before`. Raises Problem 404 if there is none, and Unavailable.
+        Only those that were added before the snapshot `before` (None: all). Raises Problem 404 if there is none, and
+        Unavailable.
         """
         for _ in range(_TRIES):
             with self._lock:
@@ -221,7 +198,7 @@ class WriteBehind:
         self, first: Sequence[Snapshot], before: str | None, status: Status | None, limit: int,
         late: dict[str, Snapshot], new: set[str],
     ) -> Sequence[Snapshot]:  # fmt: skip
-        """Those of `first`, then those of the database, as they are by now (`late`)."""
+        """The snapshots of `first`, then those of the database, with the changes in `late`."""
         fitting = [own for own in first if status in (None, own.status)]
         if len(fitting) >= limit and before is None:
             return fitting[:limit]
@@ -257,8 +234,10 @@ class WriteBehind:
     # ------------------------------------------------------------------ idempotency keys
 
     def find(self, key: str) -> Kept | None:
-        """The answer to the request that had this key (None: there was none). Raises Unavailable if one could not be
-        kept now, before anything is done."""
+        """The answer to the request with this key (None: there was none).
+
+        Raises Unavailable, before anything is done, if an answer could not be kept now.
+        """
         if key in self._answers:
             self._wait(key)
         if problem := self._writer.problem:
@@ -266,7 +245,7 @@ class WriteBehind:
         return self._read(lambda: self._registry.find(key))
 
     def keep(self, key: str, kept: Kept) -> None:
-        """Remember an answer for a day. Raises Unavailable if it is not written in time: it will be."""
+        """Remember an answer for 24 hours. Raises Unavailable if it is not written in time; it is written later."""
         with self._lock:
             self._answers[key] = kept
             self._writer.add(Change(lambda: self._registry.keep(key, kept), lambda: self._answers.pop(key)))
@@ -281,7 +260,7 @@ class WriteBehind:
     # ------------------------------------------------------------------ reading
 
     def _read(self, ask: Callable[[], T]) -> T:
-        """What the database says. Raises Unavailable, at once where it did not answer a moment ago."""
+        """The answer of the database to `ask`. Raises Unavailable, at once if it did not answer a moment ago."""
         if pause := self._reading.pause_s:
             raise Unavailable(f"the registry does not answer ({self._reading.reason}); ask again", pause)
         try:
@@ -300,7 +279,7 @@ class WriteBehind:
 
 
 def _twice(ask: Callable[[], T]) -> T:
-    """A connection that was left from before the server started anew fails, and the next one is new."""
+    """The answer at the second try at the latest: a connection from before a restart of the server fails once."""
     with suppress(Unavailable):
         return ask()
     return ask()

@@ -1,4 +1,4 @@
-"""The thread that writes into the registry: in order, until it is done, while the controller goes on."""
+"""The thread that writes into the registry, change by change in order, while the controller goes on."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cluster.store.lease import LEASE_S, RENEW_S
 from cluster.store.registry import Registry
 
 MOST_AT_ONCE = 64  # changes in a transaction
-EPOCHS_AHEAD = 100  # that a controller may begin while it cannot write
+EPOCHS_AHEAD = 100  # epochs that a controller may begin while it cannot write
 
 
 def ticks() -> float:
-    """Seconds on a clock that nobody sets, and that goes on while the machine sleeps."""
+    """Seconds on a clock that cannot be set, and that goes on while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class Change(NamedTuple):
-    """What is to be written, and what is done when it is."""
+    """A change: `write` writes it, and `settle` is called once it is written."""
 
     write: Callable[[], object]
     settle: Callable[[], object]
@@ -35,8 +35,8 @@ class Change(NamedTuple):
 class Writer:
     """Writes changes, and renews the lease with each transaction and in between.
 
-    `changed` is the condition, with its lock, under which changes settle. `epoch` is the newest one (None: none has
-    begun yet); epochs up to `epochs` are in reserve, as the registry knows.
+    `changed` is the condition, with its lock, under which changes settle. `epoch` is the newest epoch (None: none has
+    begun yet). The registry knows that epochs up to `epochs` are in reserve.
     """
 
     def __init__(self, registry: Registry, on_return: Callable[[], object]) -> None:
@@ -57,19 +57,19 @@ class Writer:
     # ------------------------------------------------------------------ for other threads
 
     def add(self, *changes: Change) -> None:
-        """Let something be written after all that waits."""
+        """Let changes be written, after all that wait."""
         with self.changed:
             self._waiting.extend(changes)
             self.changed.notify_all()
 
     @property
     def waiting(self) -> int:
-        """How many changes are not written yet."""
+        """The number of changes that are not written yet."""
         return len(self._waiting)
 
     @property
     def problem(self) -> str:
-        """Why nothing is written now; empty: it is."""
+        """The reason for which nothing is written now; empty if changes are written."""
         began = self._asking_since
         is_late = bool(began) and ticks() - began > DEADLINE_S
         return self._circuit.reason or (f"no answer for {DEADLINE_S:g} s" if is_late else "")
@@ -84,14 +84,14 @@ class Writer:
         self._transact([])
 
     def watch(self, on_superseded: Callable[[Superseded], object]) -> None:
-        """Say who hears, in any thread, that another controller has the registry."""
+        """Call `on_superseded`, in any thread, once another controller has the registry."""
         with self.changed:
             self._on_superseded = on_superseded
             if self.superseded is not None:
                 on_superseded(self.superseded)
 
     def close(self, seconds: float) -> int:
-        """Write what waits, for so long at most, and give the lease back. Returns how many changes are not written."""
+        """Write the changes that wait, for at most `seconds`, and give the lease back. Returns the number left over."""
         with self.changed:
             self._close_by = time.monotonic() + seconds
             self.changed.notify_all()
@@ -107,12 +107,12 @@ class Writer:
             if not self._waiting:
                 self._registry.release_lease()
         except Superseded:
-            pass  # whoever watches has heard of it
+            pass  # `on_superseded` was called
         except Exception as problem:
             warn(f"the lease of the registry was not given back: {problem}")
 
     def _next(self) -> list[Change] | None:
-        """What is written next, when its time has come: nothing but the lease, if nothing waits. None: no more."""
+        """The changes to write next, once their time has come: none of them renews the lease only. None: no more."""
         with self.changed:
             while True:
                 now, pause = time.monotonic(), self._circuit.pause_s
@@ -124,7 +124,7 @@ class Writer:
                 self.changed.wait(pause or rest)
 
     def _try(self, changes: list[Change]) -> None:
-        """Write some changes. Raises Superseded. Whatever else is wrong: they are written later."""
+        """Write some changes. After any error but Superseded, which it raises, they are written later."""
         try:
             self._transact(changes)
         except Superseded:

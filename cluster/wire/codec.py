@@ -1,8 +1,8 @@
-"""Values on the wire and in the storage: msgpack, and what Python has beyond it. Nothing is unpickled.
+"""Values on the wire and in the storage: msgpack, with extension types for further types of Python.
 
-A tuple, a frozenset, a named tuple, a channel, a message and a whole number of more than 64 bits are extension types of
-their own. Named tuples are those of the rule books and services that this process has loaded, by name; another one is
-refused. So is what is nested in more than MOST_NESTED extensions.
+Nothing is unpickled. Extension types stand for tuples, frozensets, named tuples, channels and messages, and for whole
+numbers of more than 64 bits. A named tuple travels by its name: only those of the rule books and services that this
+process has loaded are accepted. A value nested in more than MOST_NESTED extensions is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TIMESTAMPS = (b"\xd6\xff", b"\xd7\xff", b"\xc7\x0c\xff")
 
 
 class BadValue(ValueError):
-    """Bytes that are no value of this system, or a value that has no bytes."""
+    """Bytes that are no value of this system, or a value that cannot be packed."""
 
 
 class Codec:
@@ -58,7 +58,7 @@ class Codec:
 
     def _pack(self, value: Any, depth: int) -> bytes:
         if depth > MOST_NESTED:
-            raise BadValue(f"a value has at most {MOST_NESTED} tuples, sets or messages in each other")
+            raise BadValue(f"a value has at most {MOST_NESTED} tuples, sets or messages inside each other")
         try:
             packed: bytes = msgpack.packb(value, default=partial(self._default, depth=depth + 1), strict_types=True)
         except BadValue:

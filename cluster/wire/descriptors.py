@@ -1,7 +1,7 @@
-"""File descriptors: how many the controller may have, and how many of them clients of its API may use up.
+"""File descriptors: the number that the controller may have, and the share of it for clients of its API.
 
-What the cluster itself needs is kept in reserve: a log that is read when a node has ended, the pipe and the connections
-of a new node, the registry, the storage. So clients can never take the last descriptor.
+A reserve is kept for the cluster itself: the log of a node that has ended, the pipe and the connections of a new node,
+the registry, and the storage. So clients can never take the last descriptor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def raise_limit() -> None:
 
 
 def most_connections(nodes: int) -> int:
-    """How many connections clients may have to the controller of so many nodes.
+    """The number of connections that clients may have to the controller of `nodes` nodes.
 
     Raises InputError if the limit of descriptors is too low for the nodes and a few clients.
     """

@@ -1,4 +1,4 @@
-"""Frames: what goes over a connection, each a list of which the first entry is the kind.
+"""Frames: the units that travel over a connection. A frame is a list, and its first entry is its kind.
 
 A frame that is too long, malformed or of an unknown kind ends its connection, with a reason, and nothing else.
 """
@@ -20,10 +20,10 @@ _TEXT_OR_NONE = (str, type(None))
 _WHOLE = (int,)
 _WHOLE_OR_NONE = (int, type(None))
 _ANY = (object,)
-# The kinds of frame: what types each entry after the first has. A whole number is not negative, but who says hello to
-# a controller names none, which is -1.
+# The kinds of frame, and the types of each entry after the first. A whole number is not negative, except in a hello to
+# the controller, whose number is -1.
 KINDS: Mapping[str, tuple[tuple[type, ...], ...]] = {
-    HELLO: (_TEXT, _WHOLE, _WHOLE, _TEXT, _ANY),  # token, source, target, incarnation of the source, whom it wants
+    HELLO: (_TEXT, _WHOLE, _WHOLE, _TEXT, _ANY),  # token, source, target, and the incarnations of both
     WELCOME: (_WHOLE, _WHOLE),  # sequence number, application messages delivered
     DATA: (
         _WHOLE, _WHOLE, _WHOLE, _WHOLE, _TEXT, _ANY, _TEXT_OR_NONE, _ANY, _WHOLE_OR_NONE, _TEXT_OR_NONE, _TEXT_OR_NONE,
@@ -39,7 +39,7 @@ CONTROLLER = -1  # the number to which a node says hello that reports to the con
 
 
 class BadFrame(Exception):
-    """What came is no frame. The text says why, for the other side."""
+    """An arrival that is no frame, or not the frame that is due. The text tells the other side why."""
 
 
 def checked(frame: Any) -> list[Any]:
@@ -58,10 +58,10 @@ def checked(frame: Any) -> list[Any]:
     return frame
 
 
-# What is done with a connection that has come in. Raises BadFrame, and OSError at the end of the connection.
+# The treatment of a connection that has come in. Raises BadFrame, and OSError at the end of the connection.
 Accept = Callable[["Connection"], Awaitable[None]]
-# What a node does when somebody calls it to start a snapshot, or tells it of one: the id of the snapshot. Returns
-# whether it did not know of it.
+# A node's answer to the call to start a snapshot, or to note one: takes the id of the snapshot, and returns whether the
+# node did not know of it.
 OnCall = Callable[[str], bool]
 
 
@@ -72,24 +72,24 @@ class Connection(Protocol):
         """Send frames, each packed by the transport of this connection, after all that was written before."""
 
     async def read(self, most: int = MOST_BYTES) -> list[Any]:
-        """The next frame, of at most so many bytes. Raises BadFrame, and OSError at the end of the connection.
+        """The next frame, of at most `most` bytes. Raises BadFrame, and OSError at the end of the connection.
 
-        Who cancels it has to close the connection, for a part of a frame may be read.
+        After a cancellation, close the connection: part of a frame may have been read.
         """
 
     @property
     def has_unsent(self) -> bool:
-        """Whether some of what was written has not left yet."""
+        """Whether bytes that were written have not left yet."""
 
     def close(self) -> None:
-        """End the connection. What was written may be lost."""
+        """End the connection. Frames that were written may be lost."""
 
     async def refuse(self, reason: str) -> None:
-        """Say why, and close the connection."""
+        """Send the reason to the other side, and close the connection."""
 
 
 async def served(connection: Connection, accept: Accept) -> None:
-    """Do with a connection that has come in what `accept` does; who breaks the rules on it is told why."""
+    """Call `accept` with a connection that has come in. Tell a peer that breaks the rules why it is refused."""
     try:
         await accept(connection)
     except BadFrame as problem:
@@ -101,7 +101,7 @@ async def served(connection: Connection, accept: Accept) -> None:
 
 
 class Listener(Protocol):
-    """Where connections come in, on 127.0.0.1."""
+    """An open port on 127.0.0.1, on which connections come in."""
 
     port: int
 
@@ -110,16 +110,15 @@ class Listener(Protocol):
 
 
 class Transport(Protocol):
-    """How frames travel between the nodes of a system."""
+    """A way for frames to travel between the nodes of a system."""
 
     def pack(self, frame: list[Any]) -> Any:
-        """The frame as `Connection.write` takes it. Raises BadValue where it has too many bytes."""
+        """The frame as `Connection.write` takes it. Raises BadValue if it has too many bytes."""
 
     async def listen(self, token: str, accept: Accept, on_call: OnCall | None = None) -> Listener:
         """Take connections on a free port. `accept` is called with each, as in `served`.
 
-        `token` is the secret of the cluster, and `on_call` what this node does for those who only call (transports
-        that know calls).
+        `token` is the secret of the cluster. `on_call` answers calls, on transports that have calls.
         """
 
     async def connect(self, host: str, port: int, token: str) -> Connection:
@@ -127,10 +126,10 @@ class Transport(Protocol):
 
 
 class Door:
-    """Where connections come in. Only who says hello with the token of the cluster gets past it, and soon.
+    """The check at the entrance: a connection gets past it only by a hello in time, with the token of the cluster.
 
-    Of those that have not said it, or not rightly, at most MOST_STRANGERS are kept: one more, and the oldest has to go.
-    So idle connections keep nobody out, and take no more descriptors than that.
+    At most MOST_STRANGERS connections without a right hello are kept. One more, and the oldest is closed. So idle
+    connections keep no node out, and the number of their descriptors is bounded.
     """
 
     def __init__(self, token: str) -> None:

@@ -12,7 +12,7 @@ from cluster.wire.codec import BadValue, Codec
 from cluster.wire.descriptors import AT_ONCE, QUEUE
 from cluster.wire.frames import BYE, MOST_BYTES, Accept, BadFrame, OnCall, checked, served
 
-LINGER_SECONDS = 0.2  # for which a connection is read that is refused
+LINGER_SECONDS = 0.2  # for which a refused connection is still read
 _LENGTH = struct.Struct(">I")
 
 
@@ -30,7 +30,7 @@ class Tcp:
         return _LENGTH.pack(len(content)) + content
 
     async def listen(self, token: str, accept: Accept, on_call: OnCall | None = None) -> TcpListener:
-        """Take connections on a free port. Who may stay is found out by the hello alone; nobody calls."""
+        """Take connections on a free port. The hello alone decides which may stay. TCP has no calls."""
 
         async def come(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await served(TcpConnection(self, self._codec, reader, writer), accept)
@@ -85,7 +85,7 @@ class TcpConnection:
 
     @property
     def has_unsent(self) -> bool:
-        """Whether the network has not taken all that was written."""
+        """Whether the network has not yet taken everything that was written."""
         return self._writer.transport.get_write_buffer_size() > 0
 
     def close(self) -> None:
@@ -93,10 +93,10 @@ class TcpConnection:
         self._writer.close()
 
     async def refuse(self, reason: str) -> None:
-        """Say why, and close the connection.
+        """Send the reason, and close the connection.
 
-        What is still on its way is thrown away for a moment: a socket that is closed before it has read all takes back
-        what it has said last.
+        For a moment, bytes that still arrive are thrown away: a socket that is closed with unread bytes may take its
+        own last words back.
         """
         try:
             async with asyncio.timeout(LINGER_SECONDS):

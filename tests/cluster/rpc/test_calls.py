@@ -18,10 +18,11 @@ from cluster.control.supervisor import Supervisor
 from cluster.model import Status
 from cluster.node.data_frames import data_frame
 from cluster.node.system import GRPC
-from cluster.rpc import parts, transport
+from cluster.rpc import packing, parts
 from cluster.rpc import snapshot_pb2 as pb
 from cluster.rpc.parts import CHUNK, MOST_PARTS, Parts, calls
-from cluster.rpc.transport import Grpc, GrpcConnection
+from cluster.rpc.stream_connection import GrpcConnection
+from cluster.rpc.transport import Grpc
 from cluster.start.wanted import Wanted
 from cluster.wire.codec import BadValue
 from cluster.wire.frames import DATA, HELLO, MOST_BYTES, WELCOME, BadFrame
@@ -173,7 +174,7 @@ def test_a_part_larger_than_a_message_may_be_comes_whole_over_a_link() -> None:
 
 
 def called(work: Callable[[aio.Channel, End], Awaitable[Any]]) -> Any:
-    """What `work` does with a node that listens."""
+    """The result of `work` with a node that listens."""
 
     async def main() -> Any:
         end = await End(SYSTEM).listen()
@@ -285,7 +286,7 @@ def test_a_frame_of_too_many_bytes_is_not_sent() -> None:
 
 def test_a_part_of_too_many_bytes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would be refused again and again."""
-    monkeypatch.setattr(transport, "MOST_BYTES", 5000)
+    monkeypatch.setattr(packing, "MOST_BYTES", 5000)
     own = part(random.Random(1), 0)._replace(document={"whole": "x" * 5000})
     told = Message(5, SYSTEM.engine.control_channel(0, "P2"), CONTROL, {}, "S", own, None, None, None)
     with pytest.raises(BadValue, match="a part of a snapshot has at most 5000 bytes, and that of P1"):
@@ -316,7 +317,7 @@ def test_a_node_takes_no_parts() -> None:
 
 @pytest.mark.slow
 def test_a_marker_call_starts_a_snapshot_once(tmp_path: Path) -> None:
-    """The document's call: whoever has the token may ask any node, in a node's name. A second call changes nothing."""
+    """A peer with the token may call any node, in a node's name. A second call changes nothing."""
     answers: list[Any] = []
 
     async def act(supervisor: Supervisor) -> None:

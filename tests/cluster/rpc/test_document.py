@@ -27,7 +27,7 @@ METADATA = (("authorization", f"Bearer {TOKEN}"),)
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
-    """The message of the document with a name."""
+    """The message with a name in the system design."""
     protoc = pytest.importorskip("grpc_tools.protoc", reason="grpcio-tools is not installed")
     here, out = Path(__file__).parent, tmp_path_factory.mktemp("document") / "descriptors"
     assert protoc.main(["protoc", f"-I{here}", f"--descriptor_set_out={out}", "document.proto"]) == 0
@@ -40,7 +40,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
 
 
 def method(channel: aio.Channel, document: Callable[[str], Any], name: str) -> Callable[..., Awaitable[Any]]:
-    """A call of the document, by keywords."""
+    """A call of the system design, by keywords."""
     asks, answers = {
         "SendMarker": ("MarkerRequest", "MarkerResponse"), "FlushChannelState": ("FlushRequest", "FlushResponse"),
     }[name]  # fmt: skip
@@ -56,7 +56,7 @@ def method(channel: aio.Channel, document: Callable[[str], Any], name: str) -> C
 
 
 def test_every_field_of_the_document_has_its_name_number_and_type_here(document: Callable[[str], Any]) -> None:
-    """What the document lacks has numbers above, and is in no call that has to have it."""
+    """Fields beyond the system design have higher numbers, and no call needs them."""
     assert pb.DESCRIPTOR.package == "distributed.snapshot"
     assert [own.name for own in pb.DESCRIPTOR.services_by_name["SnapshotService"].methods] == [
         "SendMarker", "FlushChannelState",

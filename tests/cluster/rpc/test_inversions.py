@@ -29,7 +29,7 @@ def test_what_an_order_means() -> None:
 
 @pytest.mark.slow
 def test_a_stream_keeps_the_order_and_calls_do_not() -> None:
-    """That calls are inverted is chance, so it is tried until some have been; the stream keeps the order each time."""
+    """Calls are inverted by chance, so this tries until some are; the stream keeps the order each time."""
 
     def are_inverted() -> bool:
         found = {own.pop("way"): own for own in json.loads(said("inversions", "--messages", "1000", "--json").stdout)}

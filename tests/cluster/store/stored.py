@@ -16,7 +16,7 @@ NODES = ("P1", "P2")
 
 
 def content(snapshot: str, node: str) -> bytes:
-    """What a node stores in a snapshot."""
+    """The bytes that a node stores in a snapshot."""
     return f"{node} in {snapshot}".encode() * 3
 
 

@@ -393,7 +393,7 @@ def test_killed_after_any_operation_nothing_committed_is_lost(steps: list[str], 
 
 
 def test_there_is_an_operation_to_be_killed_at(registry: Registry, checkpoints: CheckpointStore) -> None:
-    """Else the property above would kill nobody."""
+    """Otherwise the property above would kill no process."""
     with killed_after(1_000, registry) as life:
         take(registry, checkpoints, "snap-1")
         used = 1_000 - life.left

@@ -18,7 +18,8 @@ from cluster.store import write_behind, writer
 from cluster.store.holder import Holder
 from cluster.store.lease import take
 from cluster.store.registry import Registry
-from cluster.store.write_behind import BLOCK, WriteBehind
+from cluster.store.snapshot_ids import BLOCK
+from cluster.store.write_behind import WriteBehind
 from tests.cluster.store.conftest import IN_POSTGRESQL_TOO
 from tests.cluster.store.slow_registry import SlowRegistry
 from tests.cluster.store.stored import START, row
@@ -339,7 +340,7 @@ def test_another_process_that_has_locked_the_file_does_not_stop_anybody(tmp_path
 
 
 @pytest.mark.long("a registry in PostgreSQL that stands still, or is killed: its behind alone")
-def test_a_server_that_stands_still_is_killed_or_starts_again_stops_nobody(tmp_path: Path) -> None:
+def test_a_server_that_stands_still_is_killed_or_starts_again_stops_no_cluster(tmp_path: Path) -> None:
     from tests.cluster.postgres import postgres
 
     with postgres() as server:

@@ -1,4 +1,4 @@
-"""Values survive the wire exactly; bytes that are no value of this system are refused, whatever they are."""
+"""Values survive the wire exactly; bytes that are no value of this system are refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ values = st.recursive(keys, compound, max_leaves=8)
 
 
 def shown(value: Any) -> Any:
-    """What a value is, types included, as something that can be compared."""
+    """A value with its types, as something that can be compared."""
     kind = type(value).__name__
     if isinstance(value, Message):
         return kind, [shown(getattr(value, name)) for name in Message.__dataclass_fields__]
@@ -130,7 +130,7 @@ def test_other_mappings_become_dictionaries() -> None:
 
 
 def is_refused(act: Callable[[Any], Any]) -> Callable[..., None]:
-    """What checks that something has no bytes, or is none."""
+    """A check that a value cannot be packed, or bytes cannot be unpacked."""
 
     def check(*value: Any) -> None:
         with pytest.raises(BadValue):
@@ -209,7 +209,7 @@ def test_a_timestamp_is_no_value_wherever_it_is() -> None:
     assert CODEC.unpack(CODEC.pack(["\x00", 0xD6FF, -1, 0xD7FFFF])) == ["\x00", 0xD6FF, -1, 0xD7FFFF]
 
 
-def test_a_named_tuple_of_nobody_knows_whom_is_no_value() -> None:
+def test_a_named_tuple_of_an_unknown_module_is_no_value() -> None:
     foreign = namedtuple("foreign", "own")
     for value in (foreign(1), [(foreign(1), 2)], {foreign(1): 2}):
         with pytest.raises(BadValue, match="no rule book here"):
@@ -233,7 +233,7 @@ def test_any_bytes_are_a_value_or_a_bad_value(content: bytes) -> None:
 
 @examples(40)
 @given(values, st.data())
-def test_a_value_that_is_cut_or_changed_harms_nobody(value: Any, data: st.DataObject) -> None:
+def test_a_value_that_is_cut_or_changed_harms_no_other(value: Any, data: st.DataObject) -> None:
     content = CODEC.pack(value)
     with pytest.raises(BadValue):
         CODEC.unpack(content[: data.draw(st.integers(0, len(content) - 1))])

@@ -1,4 +1,4 @@
-"""Whoever says what he must not is told why, and is gone; nobody else is harmed."""
+"""A peer that breaks the rules hears the reason and is cut off; no other peer is harmed."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_who_says_nothing_or_half_a_hello_has_a_bounded_time(monkeypatch: pytest
     assert "within" in reason_for(PACK(GOOD)[:-1])
 
 
-def test_strangers_do_not_pile_up_and_keep_nobody_out() -> None:
+def test_strangers_do_not_pile_up_and_keep_no_node_out() -> None:
     async def main() -> None:
         end = await End(SYSTEM).listen()
         idle = [await end.raw() for _ in range(MOST_STRANGERS + 20)]
