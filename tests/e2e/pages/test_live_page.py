@@ -111,7 +111,7 @@ def test_a_node_is_killed_while_a_snapshot_runs_the_next_one_is_complete_and_goe
     live.press("Kill P2")
     assert "P2" in live.until_snapshot("failed", count=1), "the reason names who has failed"
     live.until_all_run(life=2)
-    live.until_said("P2 has ended, so everybody goes back to the beginning")
+    live.until_said("P2 has ended, so all processes go back to the beginning")
     assert "ended at" in live.page.locator(".cc-live-nodes li").nth(1).inner_text()
     live.press("Mend")
     live.until_said("P1->P2, P3->P2 and P4->P2 are mended")
@@ -120,7 +120,7 @@ def test_a_node_is_killed_while_a_snapshot_runs_the_next_one_is_complete_and_goe
     live.until_said("snap-0002 is complete.")
     live.press("Kill P1")
     live.until_all_run(life=3)
-    live.until_said("P1 has ended, so everybody goes back to snap-0002.")
+    live.until_said("P1 has ended, so all processes go back to snap-0002.")
     live.until_it_is("All 4 processes run.")
     assert set(live.sums()) == {"400"}, "nothing is lost"
     record_is_shown(live)
@@ -176,7 +176,7 @@ def opened_in_explore(live: Live) -> None:
     tab.tab("Record")
     page.get_by_text(re.compile(r"400\s*in processes")).wait_for()
     tab.tab("Story")
-    page.get_by_text(re.compile(r"It begins at \d+\.\d s with what each process held then: P1 ")).first.wait_for()
+    page.get_by_text(re.compile(r"It begins at \d+\.\d s with the state of each process: P1 ")).first.wait_for()
     page.get_by_text("A recovery has taken some events back. They are left out").first.wait_for()
 
 
