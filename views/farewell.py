@@ -1,8 +1,7 @@
-"""How the app ends: at SIGTERM (systemd, `kill`) and SIGINT (Ctrl-C), its live cluster, its jobs and
-Spark end.
+"""The end of the app: SIGTERM (systemd, `kill`) and SIGINT (Ctrl-C) end its live cluster, its jobs and Spark.
 
-Exit status: 128 and the number of the signal: 143, 130. The app is gone within MOST_S seconds, whatever it does. A
-second signal ends it at once.
+Exit status: 128 and the number of the signal: 143, 130. The app always ends within MOST_S seconds. A second signal ends
+it at once.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ async def farewell(app: object) -> AsyncIterator[None]:
 
 
 def _end(status: int, closed: threading.Event) -> None:
-    """Ends the live cluster, the jobs, which save their work, Spark, and the process: no thread holds it up."""
+    """End the live cluster, the jobs, which save their work, Spark, and the process; no thread delays the end."""
     late = threading.Timer(MOST_S, os._exit, (status,))
     late.daemon = True
     late.start()

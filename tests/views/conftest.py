@@ -14,14 +14,14 @@ from cluster.replay.following import Follower
 from cluster.start.wanted import Wanted
 from tests.cluster.live import all_running, bank, live, taken
 from tests.waiting import comes
-from views.live.form_state import Asked
+from views.live.form_state import FormState
 
 
 class StillRun:
     """What frames and segments need of a run: here of one that was over before."""
 
     def __init__(self, follower: Follower | None, state: str = "ended") -> None:
-        self.id, self.asked, self.owner = "0123456789abcdef", Asked(3), None
+        self.id, self.form_state, self.owner = "0123456789abcdef", FormState(3), None
         self.state, self.problem = state, ""
         self.follower, self.lock = follower, threading.Lock()
         self.nodes: list[dict[str, Any]] = [{"node_id": name, "status": "RUNNING", "epoch": 1} for name in ("P1", "P2")]

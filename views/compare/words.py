@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TERMS = ("snapshot", "channel", "marker", "FIFO")
+TERMS = ("snapshot", "marker", "channel", "FIFO", "workload")
 
 TITLE = "Compare"
 

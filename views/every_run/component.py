@@ -1,4 +1,4 @@
-"""The component that shows the graph of states, and says of which state the way is to be opened."""
+"""The component that shows the graph of states, and names the state whose way is to be opened."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import streamlit as st
 from diagrams.browser.scripts import ASSETS
 from diagrams.charts.state_graph import HOW_TO_READ, places, state_svg, way_to
 from sim.explore.graph import Edge, Node
+from views.every_run import words
 from views.every_run.exploration import Result
 from views.server.plain_words import sentence
 
-_HTML = """<div class="cut-states">
+_HTML = f"""<div class="cut-states">
   <div class="cut-graph"></div>
   <p class="cut-how"></p>
   <div class="cut-chosen">
-    <label>State <input type="number" min="0" step="1" value="0" /></label>
-    <button type="button">Open in Explore</button>
+    <label>{words.STATE} <input type="number" min="0" step="1" value="0" /></label>
+    <button type="button">{words.OPEN_IN_EXPLORE}</button>
     <div class="cut-state" role="status"></div>
   </div>
 </div>"""
@@ -32,7 +33,7 @@ _mount = st.components.v2.component(
 
 
 def state_graph(found: Result) -> int | None:
-    """Show the graph; the number of the state whose way has just been asked for, if any."""
+    """Show the graph. Returns the number of the state whose way the user opens, if any."""
     nodes, edges = found.nodes, found.edges
     data = {"svg": state_svg(nodes, edges), "states": states_of(found), "how": HOW_TO_READ}
     opened = _mount(key="every-graph", data=data, on_open_change=lambda: None).open
@@ -40,7 +41,7 @@ def state_graph(found: Result) -> int | None:
 
 
 def states_of(graph: Result) -> list[dict[str, Any]]:
-    """By state: what is told about it, as HTML; the numbers of the steps of a way to it; where the arrow keys lead."""
+    """By state: a description as HTML; the numbers of the steps of a way to it; the targets of the arrow keys."""
     nodes, edges = graph.nodes, graph.edges
     number_of = {edge: number for number, edge in enumerate(edges)}
     neighbours = list(_neighbours(nodes, edges))
@@ -70,11 +71,11 @@ def _neighbours(nodes: Sequence[Node], edges: Sequence[Edge]) -> Iterator[tuple[
 
 
 def about(node: Node, way: Sequence[Edge], why: Sequence[str]) -> str:
-    """What every process and channel is in a state, what is wrong in it, and a shortest way to it, as HTML."""
-    told = [f"<b>{escape(name)}</b> {escape(own)}" for name, own in node.processes.items()]
-    told += [f"<b>{escape(name)}</b> holds {escape(own)}" for name, own in node.channels.items()]
-    told += [f'<b class="cut-good">{escape(name)} is complete.</b>' for name in node.complete]
-    told += [f'<b class="cut-bad">{escape(sentence(own))}</b>' for own in why]
-    lines, steps = ("".join(f"<li>{own}</li>" for own in part) for part in (told, [escape(own.words) for own in way]))
-    how = f"<p>A shortest way to it:</p> <ol>{steps}</ol>" if way else "<p>All runs begin here.</p>"
+    """The processes and channels in a state, the failed checks, and a shortest way to it, as HTML."""
+    facts = [f"<b>{escape(name)}</b> {escape(own)}" for name, own in node.processes.items()]
+    facts += [f"<b>{escape(name)}</b> {words.HOLDS} {escape(own)}" for name, own in node.channels.items()]
+    facts += [f'<b class="cut-good">{escape(name)} {words.IS_COMPLETE}</b>' for name in node.complete]
+    facts += [f'<b class="cut-bad">{escape(sentence(own))}</b>' for own in why]
+    lines, steps = ("".join(f"<li>{own}</li>" for own in part) for part in (facts, [escape(own.words) for own in way]))
+    how = f"<p>{words.A_SHORTEST_WAY}</p> <ol>{steps}</ol>" if way else f"<p>{words.ALL_BEGIN_HERE}</p>"
     return f"<ul>{lines}</ul>{how}"

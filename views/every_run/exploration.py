@@ -1,9 +1,9 @@
-"""An exploration in the background of the app: how far it is, what it found, and its end.
+"""An exploration in the background of the app: its progress, its findings, and its end.
 
-It belongs to one tab. Stop ends it, and so does the tab that is gone for LOST_S. It may take MOST_S of processor time,
-PATIENCE times as long by the clock, and as many states as were asked for. In the whole app, SMALL_ONES go on at a time,
-and one of those that have more than SMALL states: thirty visitors take no more memory than a few, and leave the
-processor to the other pages. Nothing here imports Streamlit.
+It belongs to one tab. It ends by the button Stop, or once the tab is gone for LOST_S. It may take MOST_S of processor
+time, PATIENCE times as long by the clock, and as many states as the form says. The whole app runs SMALL_ONES at a time,
+and one with more than SMALL states. So thirty visitors take no more memory than a few, and leave the processor to the
+other pages. Nothing here imports Streamlit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from sim.explore.world import NO_FAULTS, MayHappen
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, snapshots_of
 from sim.verify.checks import verdicts_of
-from views.every_run.form_state import SMALL, Asked
+from views.every_run import words
+from views.every_run.form_state import SMALL, FormState
 from views.server.budget import run_of, wait_for
 
 log = logging.getLogger("views")
@@ -47,7 +48,7 @@ _small_ones, _big_ones = threading.Semaphore(SMALL_ONES), threading.Semaphore(1)
 
 @dataclass(frozen=True)
 class Depth:
-    """The states that so many steps lead to, and whether steps to this depth complete a snapshot."""
+    """The number of states at a depth, and whether steps to this depth complete a snapshot."""
 
     states: int
     completes: bool
@@ -55,14 +56,13 @@ class Depth:
 
 @dataclass(frozen=True)
 class Result:
-    """What an exploration found, without the states themselves.
+    """The findings of an exploration, without the states themselves.
 
-    pairs: how many pairs of a state and what the checks know of its past were explored. problem: why these are not
-    all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
-    first; told: its steps in sentences, and what shows that the check fails. taken: the keys (see `key_of`) of the
-    snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small; why: what shows that
-    checks fail in a state, by its number. may: the faults that were explored, beside the faults of
-    the scenario.
+    pairs: the number of explored pairs of a state and a past, as far as the checks remember it. problem: the reason why
+    these are not all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest first.
+    sentences: by check, the steps of that run and the witness. taken: the keys (see `key_of`) of the snapshots of the
+    run itself, with its own delays. nodes, edges: the graph of states, if it is small. why: the witnesses of failed
+    checks in a state, by its number. may: the faults that were explored, besides those of the scenario.
     """
 
     scenario: Scenario
@@ -73,7 +73,7 @@ class Result:
     problem: str
     recorded: list[Snapshot]
     runs: dict[str, Scenario]
-    told: dict[str, list[str]]
+    sentences: dict[str, list[str]]
     taken: frozenset[str]
     why: dict[int, list[str]] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
@@ -82,15 +82,15 @@ class Result:
 
     @property
     def has_crashes(self) -> bool:
-        """Whether in some run a process crashes."""
+        """Whether a process crashes in some run."""
         return self.may.crashes > 0 or any(fault.kind == "crash" for fault in self.scenario.all_faults)
 
 
 class Exploring:
-    """One exploration, under way or over: then `result` is what it found, or `problem` why it could not be done."""
+    """One exploration, under way or over: then `result` holds its findings, or `problem` the reason of its failure."""
 
-    def __init__(self, asked: Asked, is_open: Callable[[], bool] = lambda: True) -> None:
-        self.asked, self.is_open = asked, is_open
+    def __init__(self, form_state: FormState, is_open: Callable[[], bool] = lambda: True) -> None:
+        self.form_state, self.is_open = form_state, is_open
         self.stop = threading.Event()
         self.result: Result | None = None
         self.problem: str | None = None
@@ -111,13 +111,13 @@ class Exploring:
         return self
 
     def refuse(self, problem: str) -> Exploring:
-        """End before it begins: what was asked for is wrong."""
+        """End before it begins, because the form is wrong."""
         self.problem = problem
         self._over.set()
         return self
 
     def run(self) -> None:
-        """Explore; whatever happens ends this exploration only."""
+        """Explore; any exception ends this exploration only."""
         self._deadline = Deadline(MOST_S, self._is_wanted, PATIENCE)  # counts the time of this thread
         try:
             self._explore()
@@ -127,7 +127,7 @@ class Exploring:
             self.problem = self._why_over("out of time")
         except Exception as problem:
             log.exception("exploration")
-            self.problem = f"this failed unexpectedly ({type(problem).__name__}: {problem})"
+            self.problem = words.unexpected(type(problem).__name__, problem)
         finally:
             self._ended = time.monotonic()
             self._end_turn()
@@ -135,16 +135,16 @@ class Exploring:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether it has ended, with findings or with a problem."""
         return self._over.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Wait for its end, so long at most."""
+        """Wait for its end, at most this long."""
         self._over.wait(seconds)
 
     @property
     def seconds(self) -> float:
-        """Seconds of work, without those of waiting for others."""
+        """Seconds of work, without those of waiting for a turn."""
         return (self._ended or time.monotonic()) - self.began - self.paused
 
     def _is_wanted(self) -> bool:
@@ -157,36 +157,36 @@ class Exploring:
         return time.monotonic() - self._seen > LOST_S
 
     def _why_over(self, problem: str) -> str:
-        """Why not all was explored, in the words of the page."""
+        """The reason why not every order was tried, in the words of the page."""
         if problem != "out of time":
             return problem
         if self.stop.is_set():
-            return "you stopped it"
+            return words.YOU_STOPPED
         if self._is_lost:
-            return "the connection was lost"
+            return words.CONNECTION_LOST
         if self._deadline.spent >= MOST_S:
-            return f"after {MOST_S:.0f} seconds of work"
-        return f"after {MOST_S * PATIENCE:.0f} seconds: the machine is busy"
+            return words.after_work(MOST_S)
+        return words.after_waiting(MOST_S * PATIENCE)
 
     def _explore(self) -> None:
         with within(self._deadline):
             self._take_turn(_small_ones)
-            scenario = self.asked.scenario(self._is_wanted)
+            scenario = self.form_state.scenario(self._is_wanted)
             done = exploration(
-                scenario, own_order=self.asked.own_order, most_states=self.asked.most_states, progress=self._look,
-                may=self.asked.may,
+                scenario, own_order=self.form_state.own_order, most_states=self.form_state.most_states,
+                progress=self._look, may=self.form_state.may,
             )  # fmt: skip
         self._note(done.found)
         self.result = self._result(done)
 
     def _look(self, found: Explored) -> None:
-        """Take down how far it is; a big one waits for its turn."""
+        """Note the progress; a big exploration waits for its turn."""
         self._note(found)
         if found.pairs + found.ahead > SMALL and self._turn is not _big_ones:
             self._take_turn(_big_ones)
 
     def _note(self, found: Explored) -> None:
-        """What is new of the last level; it is asked first when that begins."""
+        """Note the progress; the first call on a level comes at its beginning."""
         if len(self._ways) < len(found.per_depth):
             self._ways.append(float(sum(found.snapshots.values())))
         before = [0.0, *self._ways]
@@ -196,7 +196,7 @@ class Exploring:
         self.states, self.ahead, self.transitions = found.states, found.ahead, found.transitions
 
     def _take_turn(self, turn: threading.Semaphore) -> None:
-        """Wait for a turn, which costs no time, instead of the present one. Raises OutOfTime where nobody waits."""
+        """Exchange the present turn for another, free of time. Raises OutOfTime once it is no longer wanted."""
         self._end_turn()
         begin, self.waits = time.monotonic(), True
         with self._deadline.paused():
@@ -218,22 +218,22 @@ class Exploring:
         nodes, edges = state_graph(found) if found.pairs <= MOST_DRAWN else ([], [])
         problem = self._why_over(found.problem) if found.problem else ""
         runs = {check: done.runs[check] for check, _ in done.shortest()}
-        told = {check: _told(check, wrong) for check, wrong in runs.items()}
-        taken = _taken(done.scenario) if self.asked.shared is not None else frozenset()
+        texts = {check: _sentences(check, wrong) for check, wrong in runs.items()}
+        taken = _taken(done.scenario) if self.form_state.shared is not None else frozenset()
         return Result(
             done.scenario, found.states, found.pairs, found.transitions, self.depths, problem, done.recorded, runs,
-            told, taken, _why(done.scenario, nodes, edges), nodes, edges, self.asked.may,
+            texts, taken, _why(done.scenario, nodes, edges), nodes, edges, self.form_state.may,
         )  # fmt: skip
 
 
-def _told(check: str, wrong: Scenario) -> list[str]:
-    """The steps of a run in sentences, and then what shows that the check does not hold."""
+def _sentences(check: str, wrong: Scenario) -> list[str]:
+    """The steps of a run in sentences, and then the witness of the failed check."""
     execution = run_of(wrong)
     return [*sentences(execution)[1:], *_witnesses(execution, (check,))[:1]]
 
 
 def _why(scenario: Scenario, nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[int, list[str]]:
-    """What shows that checks fail in a state, by its number, for each state that is wrong."""
+    """The witnesses of the failed checks in each wrong state, by its number."""
     return {
         number: _witnesses(run_of(by_hand(scenario, tuple(own.action for own in way_to(edges, number)))), node.wrong)
         for number, node in enumerate(nodes)
@@ -242,19 +242,19 @@ def _why(scenario: Scenario, nodes: Sequence[Node], edges: Sequence[Edge]) -> di
 
 
 def _witnesses(execution: Execution, checks: Collection[str]) -> list[str]:
-    """What shows that these checks fail in a run, in sentences."""
+    """The witnesses of these failed checks in a run, in sentences."""
     snapshots = {own.id: own for own in snapshots_of(execution)}
-    shown = [
+    found = [
         verdict_words(execution, snapshots[name], verdict)
         for name, verdicts in verdicts_of(execution).items()
         for verdict in verdicts
         if verdict.check in checks and verdict.holds is False
     ]
-    return [f"{words.check}: {words.text}" for words in shown]
+    return [f"{own.check}: {own.text}" for own in found]
 
 
 def _taken(scenario: Scenario) -> frozenset[str]:
-    """The keys of the snapshots that are complete in the run itself; none where it cannot run."""
+    """The keys of the snapshots that are complete in the run itself; none if it cannot run."""
     try:
         snapshots = snapshots_of(run_of(scenario))
         bags = {channel.name for channel in scenario.channels if not channel.fifo}
@@ -279,6 +279,6 @@ def _held(bodies: list[Any], *, is_bag: bool) -> list[Any]:
 
 
 def key_of(name: str, processes: Mapping[str, Any], channels: Mapping[str, Any]) -> str:
-    """Equal for equal snapshots: its id, what each process recorded, and what each channel holds."""
+    """A key that equal snapshots share: the id, the recorded states, and the contents of the channels."""
     held = {channel: bodies for channel, bodies in channels.items() if bodies}
     return json.dumps([name, processes, held], sort_keys=True)

@@ -1,4 +1,4 @@
-"""What the page Every run explores: a run or a complete graph, its rule, channels, faults. In an address, in words."""
+"""The state of the form of the page Every run, also as an address and as a command line."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from sim.document.scenario import Scenario
 from sim.edit.link import MOST_LINK, Shared, query_of, read_query
 from sim.explore.report import FEWEST, changed, complete_graph
 from sim.explore.world import MayHappen
+from views.every_run import words
 from views.explore.versions import Version, edited
 from views.server.budget import allow, answering, run_of
 
-SMALL = 25_000  # states: so many are explored at once, whoever follows a link
+SMALL = 25_000  # states that are explored at once when a user follows a link
 BOUNDS = (SMALL, 250_000, 2_500_000)  # states that the page offers to explore
 MOST_PROCESSES, MOST_SENDS = 4, 3  # of a complete graph
 MOST_CRASHES = MOST_LOSSES = MOST_FREEZES = 2  # in a run
@@ -29,14 +30,14 @@ KEYS = RUN | {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is explored.
+class FormState:
+    """The system to explore, its rule, and its faults.
 
-    shared: a run, as a link carries it; None: a complete graph of so many `processes`, each of which may send so many
-    messages. rule: an algorithm or a broken rule (empty: the scenario's own). fifo: False makes no channel FIFO.
-    own_order: only each process's own lines of the script keep their order. crashes: so many in a run, of any process
-    at any moment. restarts: who has crashed may start again. losses: so many messages and markers in a run are lost on
-    their way. freezes: so many times in a run a process is frozen, and thawed later. most_states: where it ends.
+    shared: a run, as a link carries it; None: a complete graph of `processes`, each of which may send `sends` messages.
+    rule: an algorithm or a broken rule (empty: the scenario's own). fifo: False makes no channel FIFO. own_order: only
+    each process's own lines of the script keep their order. crashes: the most in a run, of any process at any moment.
+    restarts: a crashed process may start again. losses: the most messages and markers that are lost in transit in a
+    run. freezes: the most times that a process is frozen in a run, and thawed later. most_states: the bound on states.
     """
 
     shared: Shared | None = None
@@ -52,11 +53,11 @@ class Asked:
     most_states: int = SMALL
 
     @classmethod
-    def read(cls, params: Mapping[str, str]) -> Asked:
-        """What an address asks for. Raises InputError."""
+    def read(cls, params: Mapping[str, str]) -> FormState:
+        """The state in an address. Raises InputError."""
         if ("complete" in params) == bool(RUN & set(params)):
-            raise InputError("a link says either `scenario` or `run`, or `complete`, the processes of a complete graph")
-        asked = cls(
+            raise InputError(words.EITHER_OR)
+        state = cls(
             rule=_rule(params), fifo=not _says(params, "fifo", "no"), own_order=_says(params, "order", "own"),
             crashes=_number(params, "crashes", 0, MOST_CRASHES, 0), restarts=_says(params, "restarts", "yes"),
             losses=_number(params, "losses", 0, MOST_LOSSES, 0),
@@ -64,10 +65,10 @@ class Asked:
             most_states=_number(params, "states", 1, BOUNDS[-1], SMALL),
         )  # fmt: skip
         if "complete" not in params:
-            return replace(asked, shared=replace(read_query(params), step=0, shown={}))
+            return replace(state, shared=replace(read_query(params), step=0, shown={}))
         processes = _number(params, "complete", FEWEST, MOST_PROCESSES)
         sends = _number(params, "sends", 0, MOST_SENDS, 1)
-        return replace(asked, processes=processes, sends=sends)
+        return replace(state, processes=processes, sends=sends)
 
     def query(self) -> dict[str, str]:
         """The query of an address that asks for this; empty if it is longer than MOST_LINK."""
@@ -86,7 +87,7 @@ class Asked:
         return query if len(urlencode(query)) <= MOST_LINK else {}
 
     def base(self) -> Scenario:
-        """The scenario before another rule or other channels are put in. Raises InputError."""
+        """The scenario before the rule and the channels are replaced. Raises InputError."""
         if self.shared is None:
             return complete_graph(self.processes, self.sends)
         scenario = self.shared.base()
@@ -96,13 +97,11 @@ class Asked:
         return scenario
 
     def scenario(self, is_wanted: Callable[[], bool] = lambda: True) -> Scenario:
-        """What is explored. Raises InputError, and OutOfTime where it is wanted no more."""
+        """The scenario to explore. Raises InputError, and OutOfTime once it is no longer wanted."""
         with answering(is_wanted):
             base = self.base()
             if len(base.processes) > LARGEST:
-                raise InputError(
-                    f"{len(base.processes)} processes are more than the page explores; take a run of {LARGEST} at most"
-                )
+                raise InputError(words.too_many_processes(len(base.processes), LARGEST))
             allow(base)
             return changed(base, self.rule or None, not_fifo=not self.fifo)
 
@@ -134,10 +133,10 @@ class Asked:
 
 
 def _number(params: Mapping[str, str], key: str, least: int, most: int, first: int | None = None) -> int:
-    """A number in an address, `first` where it says none. Raises InputError."""
+    """A number in an address; `first` if there is none. Raises InputError."""
     text = params.get(key, str(first))
     if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
-        raise InputError(f"{key}: expected a whole number from {least:,} to {most:,}, not {text[:20]!r}")
+        raise InputError(words.whole_number(key, least, most, text[:20]))
     return int(text)
 
 
@@ -145,7 +144,7 @@ def _says(params: Mapping[str, str], key: str, word: str) -> bool:
     """Whether an address says this word for a key that means nothing else. Raises InputError."""
     text = params.get(key, "")
     if text not in ("", word):
-        raise InputError(f"{key}: expected {word!r} or nothing, not {text[:20]!r}")
+        raise InputError(words.expected(key, word, text[:20]))
     return text == word
 
 
@@ -153,5 +152,5 @@ def _rule(params: Mapping[str, str]) -> str:
     """The rule in an address. Raises InputError."""
     rule = params.get("rule", "")
     if rule and rule not in ALGORITHMS and rule not in BROKEN_RULES:
-        raise InputError(f"rule: there is none with the name {rule[:20]!r}; choose one in the menu “Rule”")
+        raise InputError(words.no_rule(rule[:20]))
     return rule

@@ -1,4 +1,4 @@
-"""The page Every run: all orders in which things can happen in a small system, explored while one watches."""
+"""The page Every run: all orders of the steps of a small system, explored while the user watches."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import streamlit as st
 
 from sim.core.errors import InputError
 from sim.edit.link import Shared
+from views.every_run import words
 from views.every_run.exploration import Exploring
 from views.every_run.findings import in_the_forms_words
 from views.every_run.form import TO_FILL, every_run_form
-from views.every_run.form_state import BOUNDS, KEYS, SMALL, Asked
+from views.every_run.form_state import BOUNDS, KEYS, SMALL, FormState
 from views.every_run.results import results, under_way
 from views.explore import page as explore
 from views.server import visitors
@@ -25,12 +26,11 @@ UNDER_WAY = "every_run_exploring"
 FOLLOWED = "every_run_address"
 FIRST = Shared(scenario="two_banks")
 POLL_S = 0.4
-TOO_LONG = "This run is too long for a link, so the address of this page does not say what is explored."
 
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Every run", url_path=PAGE)
+    return st.Page(page, title=words.TITLE, url_path=PAGE)
 
 
 def page() -> None:
@@ -39,11 +39,11 @@ def page() -> None:
     exploring: Exploring = st.session_state[UNDER_WAY]
     left, right = st.columns([1, 3], gap="medium")
     with left.container(key="cut-grid"):
-        st.fragment(every_run_form)(exploring.asked, on_show_in_explore(), _press)
+        st.fragment(every_run_form)(exploring.form_state, on_show_in_explore(), _press)
     with right.container(key="cut-results"):
         _right(exploring)
-        if not exploring.asked.query():
-            st.caption(TOO_LONG)
+        if not exploring.form_state.query():
+            st.caption(words.ADDRESS_TOO_LONG)
 
 
 def on_show_in_explore() -> Shared | None:
@@ -59,7 +59,7 @@ def on_show_in_explore() -> Shared | None:
 
 
 def _follow() -> None:
-    """Explore what a new address asks for; who comes from another page finds the address as it was."""
+    """Explore the system of a new address; a user who comes from another page finds the last address again."""
     params = {key: value for key, value in st.query_params.to_dict().items() if key in KEYS}
     followed = st.session_state.get(FOLLOWED)
     if not params and followed and st.session_state.get(PAGE_BEFORE) != PAGE:
@@ -70,43 +70,43 @@ def _follow() -> None:
 
 
 def _begin_as(params: Mapping[str, str]) -> None:
-    """Explore what an address asks for; where it asks for nothing, the run in Explore.
+    """Explore the system of an address; without one, the run in Explore.
 
-    Nobody has pressed a button, so at most SMALL states are explored.
+    The user has not pressed the button, so at most SMALL states are explored.
     """
     try:
-        asked = Asked.read(params) if params else Asked(on_show_in_explore() or FIRST)
+        state = FormState.read(params) if params else FormState(on_show_in_explore() or FIRST)
     except InputError as problem:
-        _show(Exploring(Asked(FIRST)).refuse(str(problem)))
+        _show(Exploring(FormState(FIRST)).refuse(str(problem)))
     else:
-        _begin(replace(asked, most_states=min(asked.most_states, SMALL)))
+        _begin(replace(state, most_states=min(state.most_states, SMALL)))
 
 
-def _press(asked: Asked) -> None:
-    """The button of the form: explore what it asks for, and say so in the address."""
-    query = asked.query()
-    _begin(replace(asked, most_states=min(asked.most_states, largest_bound())))
+def _press(state: FormState) -> None:
+    """The button of the form: explore its system, and put its state into the address."""
+    query = state.query()
+    _begin(replace(state, most_states=min(state.most_states, largest_bound())))
     st.session_state[FOLLOWED] = query
     st.query_params.from_dict(query)
     st.rerun()
 
 
-def _begin(asked: Asked) -> None:
-    """Explore this from now on."""
-    _show(Exploring(asked, is_open_of_this_tab()).start())
+def _begin(state: FormState) -> None:
+    """Explore this system from now on."""
+    _show(Exploring(state, is_open_of_this_tab()).start())
 
 
 def _show(exploring: Exploring) -> None:
-    """Stop what is explored, and show this instead."""
+    """Stop the exploration on show, and show this one instead."""
     before: Exploring | None = st.session_state.get(UNDER_WAY)
     if before is not None:
         before.stop.set()
-    st.session_state[TO_FILL] = exploring.asked
+    st.session_state[TO_FILL] = exploring.form_state
     st.session_state[UNDER_WAY] = exploring
 
 
 def largest_bound() -> int:
-    """How many states a visitor may have explored at most."""
+    """The most states that a visitor may explore."""
     return BOUNDS[1] if visitors.is_class() else BOUNDS[-1]
 
 
@@ -125,20 +125,20 @@ def _right(exploring: Exploring) -> None:
 
 
 def _watch(exploring: Exploring) -> None:
-    """Show how far it is, and draw the page anew when it is over. Nothing blocks."""
+    """Show the progress, and draw the page again when it is over. Nothing blocks."""
     if exploring.is_over:
         st.rerun()
     under_way(exploring)
 
 
 def _further(exploring: Exploring) -> None:
-    """The button that explores the same with more states, where their number ended it."""
-    result, most = exploring.result, exploring.asked.most_states
+    """Draw the button that explores more states, if their number ended the exploration."""
+    result, most = exploring.result, exploring.form_state.most_states
     more = next((bound for bound in BOUNDS if most < bound <= largest_bound()), None)
     if (
         more
         and result
         and result.pairs > most
-        and st.button(f"Explore up to {more:,} states", type="primary", key="every-further")
+        and st.button(words.explore_more(more), type="primary", key="every-further")
     ):
-        _press(replace(exploring.asked, most_states=more))
+        _press(replace(exploring.form_state, most_states=more))

@@ -1,4 +1,4 @@
-"""What an exploration found: the graph of its states or counts per depth, the snapshots, the checks and wrong runs."""
+"""The findings of an exploration: the graph of its states or counts per depth, snapshots, checks and wrong runs."""
 
 from __future__ import annotations
 
@@ -20,29 +20,24 @@ from diagrams.shapes import theme
 from sim.document.scenario import Scenario
 from sim.explore.replay import by_hand
 from sim.explore.world import NO_FAULTS
+from views.every_run import words
 from views.every_run.component import state_graph
 from views.every_run.exploration import MOST_DRAWN, Exploring, Result
-from views.every_run.findings import CHECKS, headline, how_far, system, takes_away, titles, together, what_is_checked
+from views.every_run.findings import headline, how_far, system, takes_away, titles, together
 from views.every_run.tables import about_snapshots, checks_table, snapshots_table, wrong_runs
 from views.explore.opening import open_scenario
 from views.server.errors import complaining
 from views.widgets.chart_saving import save_menu
 
-HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
-SEEM_ALIKE = (
-    "States that read alike differ in the faults that are left, or in what the checks know of the past: who had "
-    "recorded when a message was sent, and what was lost."
-)
-
 
 def under_way(exploring: Exploring) -> None:
-    """Draw how far an exploration is, with a button that stops it."""
+    """Draw the progress of an exploration, with a button that stops it."""
     place, button = st.columns([5, 1], vertical_alignment="center")
-    place.html(f'<p class="cut-told" role="status"><b>Exploring</b>: {escape(how_far(exploring))}</p>')
-    if button.button("Stop", key="every-stop", disabled=exploring.stop.is_set()):
+    place.html(f'<p class="cut-told" role="status"><b>{words.EXPLORING}</b>: {escape(how_far(exploring))}</p>')
+    if button.button(words.STOP, key="every-stop", disabled=exploring.stop.is_set()):
         exploring.stop.set()
     if exploring.waits:
-        st.info("Explorations of other people are under way at this moment; yours follows.")
+        st.info(words.YOURS_FOLLOWS)
     if exploring.depths:
         st.html(_still(_depths_chart(exploring)))
 
@@ -56,11 +51,11 @@ def _still(chart: Chart) -> str:
 
 def _depths_chart(exploring: Exploring) -> Chart:
     counts = [(own.states, own.completes) for own in exploring.depths]
-    return Chart(charts.depths(counts), HOW_TO_READ_DEPTHS, "states-by-depth", partial(chart_rows.depths, counts))
+    return Chart(charts.depths(counts), words.READ_DEPTHS, "states-by-depth", partial(chart_rows.depths, counts))
 
 
 def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
-    """Draw what was found; `further` draws a button that explores more, if there is more."""
+    """Draw the findings; `further` draws a button that explores more, if there is more."""
     found = exploring.result
     assert found is not None
     st.html(
@@ -76,10 +71,9 @@ def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
 def _not_all(exploring: Exploring, found: Result, further: Callable[[Exploring], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="every-more"):
         further(exploring)
-        is_file = exploring.asked.shared is not None and not exploring.asked.is_bundled
-        file = " (export the run as a file, toml)" if is_file else ""
-        st.markdown(f"The command line goes further{file}:", width="content")
-        st.code(exploring.asked.command(found.scenario), language=None, width="content")
+        is_file = exploring.form_state.shared is not None and not exploring.form_state.is_bundled
+        st.markdown(words.command_line(is_file), width="content")
+        st.code(exploring.form_state.command(found.scenario), language=None, width="content")
 
 
 def _wrong_runs(found: Result) -> None:
@@ -87,20 +81,16 @@ def _wrong_runs(found: Result) -> None:
     if not found.runs:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cut-extremes"):
-        st.markdown("Open in Explore the shortest run in which it fails:", width="content")
+        st.markdown(words.OPEN_SHORTEST, width="content")
         for checks in together(found):
             wrong, steps = found.runs[checks[0]], len(found.runs[checks[0]].scheduler.order)
             title = f"{found.scenario.title or found.scenario.name}: {titles(checks)}"
-            label = f"{titles(checks)} ({steps} steps)"
+            label = words.wrong_run(titles(checks), steps)
             _open_button(wrong, title, _story(checks, steps), label, f"every-wrong-{checks[0]}")
 
 
 def _story(checks: Sequence[str], steps: int) -> str:
-    broken = " ".join(f"“{CHECKS[check][1]}”" for check in checks)
-    return (
-        f"This run was found by trying every run. It breaks this: {broken} No run of fewer than {steps} steps does.\n\n"
-        "It is chosen by hand, step by step; time plays no part."
-    )
+    return words.story(" ".join(f"“{words.CHECKS[check][1]}”" for check in checks), steps)
 
 
 @complaining()
@@ -115,9 +105,18 @@ def _open(run: Scenario, title: str, story: str) -> None:
 
 @st.fragment
 def _views(exploring: Exploring, found: Result) -> None:
-    names = {"States": _states, f"Snapshots ({len(found.recorded)})": _snapshots, "Checks": _checks}
+    names = {
+        words.VIEW_STATES: _states,
+        words.view_snapshots(len(found.recorded)): _snapshots,
+        words.VIEW_CHECKS: _checks,
+    }
     view = st.segmented_control(
-        "View", list(names), default=next(iter(names)), required=True, key="every-view", label_visibility="collapsed"
+        words.VIEW,
+        list(names),
+        default=next(iter(names)),
+        required=True,
+        key="every-view",
+        label_visibility="collapsed",
     )
     names[view](exploring, found)
 
@@ -135,7 +134,7 @@ def _states(exploring: Exploring, found: Result) -> None:
             save_menu(chart)
         with st.container(key="cut-chart"):
             _plot(chart.figure, "every-depths")
-        st.caption(f"{chart.how_to_read} Up to {MOST_DRAWN} states are drawn one by one.")
+        st.caption(f"{chart.how_to_read} {words.drawn_up_to(MOST_DRAWN)}")
 
 
 def _plot(figure: Figure, key: str) -> None:
@@ -149,16 +148,16 @@ def _plot(figure: Figure, key: str) -> None:
 
 
 def _graph(found: Result) -> None:
-    """The graph; the browser says of which state the way is to be opened."""
+    """Draw the graph, and open the way to the state that the browser names."""
     opened = state_graph(found)
     if found.may != NO_FAULTS or found.pairs > found.states:
-        st.caption(SEEM_ALIKE)
+        st.caption(words.SEEM_ALIKE)
     if opened is not None and 0 <= opened < len(found.nodes):
         with complaining():
             _open(
                 by_hand(found.scenario, tuple(own.action for own in way_to(found.edges, opened))),
-                f"{found.scenario.title or found.scenario.name}: the way to state {opened}",
-                "This run was found by trying every run. It is chosen by hand, step by step; time plays no part.",
+                words.way_to(found.scenario.title or found.scenario.name, opened),
+                words.TRIED,
             )
 
 
@@ -167,7 +166,7 @@ def _graph(found: Result) -> None:
 
 def _snapshots(exploring: Exploring, found: Result) -> None:
     if not found.recorded:
-        st.html('<p class="cut-told">No run that was explored completes a snapshot.</p>')
+        st.html(f'<p class="cut-told">{words.NO_SNAPSHOTS}</p>')
         return
     st.html(f'<div class="cut-wide" tabindex="0">{snapshots_table(found)}</div>')
     st.caption(about_snapshots(found))
@@ -176,6 +175,6 @@ def _snapshots(exploring: Exploring, found: Result) -> None:
 def _checks(exploring: Exploring, found: Result) -> None:
     st.html(checks_table(found))
     if takes_away(found):
-        st.caption(what_is_checked(found))
-    for told in wrong_runs(found):
-        st.html(told)
+        st.caption(words.what_is_checked(takes_away(found), has_losses=found.may.losses > 0))
+    for wrong_run in wrong_runs(found):
+        st.html(wrong_run)

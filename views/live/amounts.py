@@ -1,4 +1,4 @@
-"""How much of what is conserved each process holds, and the sums that show that nothing is lost."""
+"""The conserved goods that each process holds, and the sums that show that nothing is lost."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from sim.explain.verdicts import sum_words
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of
 from sim.services.words import listing
+from views.live import words
 
 MOST_GOODS = 2  # that have room
-MOST_TOTAL = 10**6  # of a stock that never ends nobody sees what is missing
+MOST_TOTAL = 10**6  # in an endless stock no loss is visible
 
 
 def amounts(own: Segment, held: Holdings) -> dict[str, Any]:
-    """What each process holds at the end of a diagram, and the sums: of then, and of its last complete snapshot.
+    """The goods of each process at the end of a diagram, their sum, and the sum of the last complete snapshot.
 
     Empty: nothing is conserved.
     """
@@ -25,8 +26,8 @@ def amounts(own: Segment, held: Holdings) -> dict[str, Any]:
     if not found:
         return {}
     each = {name: " / ".join(_short(amount.held[name]) for amount in found) for name in found[0].held}
-    words = "; ".join(amount_words(amount, is_one_epoch=held.is_one_epoch) for amount in found)
-    return {"amounts": {"each": each, "sum": f"{words}.", "recorded": _recorded(own)}}
+    sums = "; ".join(amount_words(amount, is_one_epoch=held.is_one_epoch) for amount in found)
+    return {"amounts": {"each": each, "sum": f"{sums}.", "recorded": _recorded(own)}}
 
 
 def _short(amount: int | None) -> str:
@@ -34,15 +35,15 @@ def _short(amount: int | None) -> str:
 
 
 def amount_words(amount: Amount, *, is_one_epoch: bool) -> str:
-    """Such as `358 at the processes + 42 on the way = 400 money`, and why it is not what there was at first."""
+    """Such as `358 at the processes + 42 in transit = 400 money`, and the reason if it is another sum than at first."""
     there = amount.in_processes + amount.on_the_way
-    told = f"{amount.in_processes} at the processes + {amount.on_the_way} on the way = {there}"
+    text = words.sum_of(amount.in_processes, amount.on_the_way)
     down = [name for name, own in amount.held.items() if own is None]
     if not is_one_epoch:
-        return f"All go back: the sum of {amount.total} {amount.unit} is there again when they are"
+        return words.sum_during_recovery(amount.total, amount.unit)
     if down:
-        return f"{told} of {amount.total} {amount.unit}; the rest is lost with {listing(down)}"
-    return f"{told} {amount.unit}" if there == amount.total else f"{told} {amount.unit}, not {amount.total}"
+        return words.lost_with(text, amount.total, amount.unit, listing(down))
+    return words.with_unit(text, amount.unit, None if there == amount.total else amount.total)
 
 
 def _recorded(own: Segment) -> str:
@@ -54,18 +55,18 @@ def _recorded(own: Segment) -> str:
 
     for snapshot in reversed(snapshots_of(execution)):
         if snapshot.status == COMPLETE and is_seen(snapshot):
-            return f"{snapshot.id} recorded {recorded_words(execution, snapshot)}."
+            return words.recorded_sum(snapshot.id, recorded_words(execution, snapshot))
     return ""
 
 
 def recorded_words(execution: Execution, snapshot: Snapshot) -> str:
-    """Such as `350 in processes + 50 in channels = 400 money`, and if that is not so, what there was at first."""
+    """Such as `350 in processes + 50 in channels = 400 money`, and the sum at the beginning if it differs."""
     workload = execution.engine.workload
     found, first = Counter[str](), +workload.total()
     for local in snapshot.local.values():
         found.update(workload.measure(local.state))
     for message in snapshot.recorded_messages:
         found.update(workload.measure_body(message.body))
-    told = sum_words(execution, snapshot)
+    text = sum_words(execution, snapshot)
     wanted = ", ".join(f"{total} {good}" for good, total in first.items() if found[good] != total)
-    return f"{told}, not {wanted}" if wanted else told
+    return words.not_expected(text, wanted) if wanted else text

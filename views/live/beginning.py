@@ -1,7 +1,7 @@
-"""What a segment of the live run begins with: the states of its processes, and the messages on their way.
+"""The beginning of a segment of the live run: the states of its processes, and the messages in transit.
 
-A scenario has no messages in its channels at first. So a process begins in the state before it has sent those that are
-on their way, and sends them in the first steps: after these everything is as it was.
+A scenario begins with empty channels. So a process begins in the state before it has sent the messages in transit, and
+sends them in the first steps. After these steps, the system is in the state of the run.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution
 from sim.services.words import listing
 from sim.theory.surviving import is_gone
+from views.live import words
 from views.server.budget import run_of
 
 MOST_LETTERS = 300  # of all states in words
@@ -51,7 +52,7 @@ def with_states(scenario: Scenario, live: Execution, held: Holdings, left: Holdi
 
 
 def _before_sends(held: Holdings, states: Mapping[str, Any]) -> dict[str, Any]:
-    """The state of each process before it has sent those of its messages that are on their way."""
+    """The state of each process before it has sent its messages in transit."""
     workload = held.system.engine.workload
     sent = [
         (number, name.partition("->")[0], message.body)
@@ -74,24 +75,15 @@ def _doings(execution: Execution) -> Doings:
 
 
 def beginning_words(held: Holdings, left: Holdings, begun: Scenario, at: float) -> str:
-    """What the scenario begins with, in sentences."""
+    """The beginning of the scenario, in sentences."""
     own = held.system.scenario
     if begun.workload != own.workload:
-        title = WORKLOADS[own.workload].title
-        why = (
-            f"the workload {title} cannot begin in them" if left.is_one_epoch else "a recovery is under way at its end"
-        )
-        return (
-            f"It begins at {at:.1f} s, without the states that the processes had then: {why}. It has their events and "
-            "their messages."
-        )
-    words = held.system.engine.workload.state_words
-    each = listing([f"{name} {'is down' if state is None else words(state)}" for name, state in held.states.items()])
-    told = f"It begins at {at:.1f} s with what each process held then" + (
-        f": {each}." if len(each) <= MOST_LETTERS else "."
-    )
+        why = words.cannot_begin(WORKLOADS[own.workload].title) if left.is_one_epoch else words.IN_RECOVERY
+        return words.without_states(at, why)
+    in_words = held.system.engine.workload.state_words
+    each = listing([
+        words.state_of(name, None if state is None else in_words(state)) for name, state in held.states.items()
+    ])  # fmt: skip
+    text = words.with_states(at, each if len(each) <= MOST_LETTERS else "")
     count = sum(map(len, held.channels.values()))
-    if not count:
-        return f"{told} No message was on its way."
-    was, are = ("message was", "It is") if count == 1 else ("messages were", "They are")
-    return f"{told} {count} {was} on the way. {are} sent in the first steps, so step {count} is that moment."
+    return f"{text} {words.in_transit(count) if count else words.NONE_IN_TRANSIT}"

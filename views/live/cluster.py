@@ -1,7 +1,7 @@
-"""The live cluster of this server: at most one runs at a time, and everybody who opens the page Live watches that one.
+"""The live cluster of this server: at most one runs at a time, and all visitors of the page Live watch it.
 
-The cluster is a process of its own (`python -m cluster up`), told what to do over HTTP. What it does is read from its
-event logs. Who has started it may act on it; others watch. Nothing here imports Streamlit.
+The cluster is a process of its own (`python -m cluster up`), which is controlled over HTTP. Its events are read from
+its event logs. Only its owner can control it; all others watch. Nothing here imports Streamlit.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from pipeline.streaming.auditing import Judged
 from pipeline.streaming.following import InBackground
 from sim.core.errors import InputError
 from sim.document.files import read_toml
-from views.live.form_state import SPEEDS, Asked
+from views.live import words
+from views.live.form_state import SPEEDS, FormState
 
 STARTING, RUNNING, ENDED, FAILED = "starting", "running", "ended", "failed"
 LOOK_S = 0.1  # between two looks at the logs
 ASK_S = 0.4  # between two questions to the controller
-UNWATCHED_S = 600.0  # without anybody who watches, a cluster ends
+UNWATCHED_S = 600.0  # a cluster that is unwatched for so long ends
 MOST_S = 3_600.0  # that a cluster runs
 MOST_BYTES = 2_000_000_000  # of event logs
 GOODBYE_S = 5.0  # that a cluster has to end in good order
@@ -49,12 +50,12 @@ Answer = Mapping[str, Any]
 
 
 class LiveRun:
-    """A cluster that this server has started. `owner` is the visitor who has asked for it (None: no visitors)."""
+    """A cluster that this server has started. `owner` is the visitor who started it (None: no visitors)."""
 
-    def __init__(self, asked: Asked, owner: str | None) -> None:
+    def __init__(self, form_state: FormState, owner: str | None) -> None:
         """Raises InputError without room on the disk."""
         self.id = secrets.token_hex(8)
-        self.asked, self.owner = asked, owner
+        self.form_state, self.owner = form_state, owner
         self.state, self.problem = STARTING, ""
         self.follower: Follower | None = None
         self.nodes: Sequence[Answer] = ()
@@ -67,12 +68,12 @@ class LiveRun:
         self._folder = self._scratch.path / "cluster"
         self._client: Client | None = None
         self._audit: InBackground | None = None
-        self._said: deque[str] = deque(maxlen=20)  # the last lines that the cluster has printed
+        self._printed: deque[str] = deque(maxlen=20)  # the last lines that the cluster has printed
         self._began: float | None = None  # on this computer's monotonic clock
         self._watched_at = self._started_at = time.monotonic()
         token = secrets.token_urlsafe(24)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "views.live.owner", *asked.command(self._folder)],
+            [sys.executable, "-m", "views.live.owner", *form_state.command(self._folder)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT,
             start_new_session=True, env={**os.environ, TOKEN: token, "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
@@ -96,14 +97,14 @@ class LiveRun:
         return max(follower.now, time.monotonic() - self._began)
 
     def watched(self) -> None:
-        """Somebody looks at it."""
+        """Note that a visitor watches it."""
         self._watched_at = time.monotonic()
 
     @property
     def client(self) -> Client:
-        """What asks the controller. Raises InputError while there is none to ask."""
+        """The client of the controller. Raises InputError while there is no controller."""
         if self._client is None or self.state != RUNNING:
-            raise InputError(f"the cluster is {'starting' if self.state == STARTING else 'over'}; start another one")
+            raise InputError(words.not_there(is_starting=self.state == STARTING))
         return self._client
 
     def stop(self) -> None:
@@ -118,12 +119,12 @@ class LiveRun:
             self._process.wait()
 
     def verdict(self, snapshot: str) -> Judged | None:
-        """What the streamed audit says of a snapshot (None: nothing as yet, or there is no Spark)."""
+        """The streamed audit's verdict on a snapshot (None: there is none yet, or no Spark)."""
         return None if self._audit is None else self._audit.verdict(snapshot)
 
     @property
     def verdicts(self) -> int:
-        """How many verdicts the streamed audit has given."""
+        """The number of verdicts of the streamed audit."""
         return 0 if self._audit is None else self._audit.news.verdicts
 
     def remove(self) -> None:
@@ -137,10 +138,10 @@ class LiveRun:
     # ------------------------------------------------------------------ threads
 
     def _listen(self) -> None:
-        """Hear what the cluster prints, until it ends."""
+        """Read the lines that the cluster prints, until it ends."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            self._said.append(line.rstrip())
+            self._printed.append(line.rstrip())
             found = _ADDRESS.search(line)
             if found is not None and self._client is None:
                 self._follow()
@@ -148,16 +149,16 @@ class LiveRun:
                 self.state = RUNNING
 
     def _follow(self) -> None:
-        """The cluster has begun: read its logs from now on."""
+        """Read the logs of the cluster, which has begun, from now on."""
         logs = max((self._folder / "logs").iterdir(), key=lambda path: int(path.name))
-        scenario = read_toml((logs / SCENARIO).read_text("utf-8"), self.asked.title)
-        unit = seconds(SPEEDS[self.asked.speed].unit, "unit")
+        scenario = read_toml((logs / SCENARIO).read_text("utf-8"), self.form_state.title)
+        unit = seconds(SPEEDS[self.form_state.speed].unit, "unit")
         self.follower = Follower(logs, System(scenario, unit))
-        with suppress(InputError):  # there is no room: the page does without verdicts
+        with suppress(InputError):  # without room on the disk, the page has no verdicts
             self._audit = InBackground(self._scratch.path / "audit", [logs], "live")
 
     def _watch(self) -> None:
-        """Keep all that pages show up to date, until the cluster has ended."""
+        """Keep everything that pages show up to date, until the cluster has ended."""
         asked_at = 0.0
         while self._process.poll() is None:
             self._look()
@@ -173,8 +174,8 @@ class LiveRun:
             self._audit.stop_soon(LAST_VERDICTS_S)
         self._look()
         if self.state == STARTING:
-            said = " ".join(line for line in self._said if line) or "it has said nothing"
-            self.state, self.problem = FAILED, f"the cluster did not start: {said[-300:]}"
+            printed = " ".join(line for line in self._printed if line) or words.PRINTED_NOTHING
+            self.state, self.problem = FAILED, words.did_not_start(printed[-300:])
         else:
             self.state = ENDED
 
@@ -194,14 +195,14 @@ class LiveRun:
         self.epoch = max((node["epoch"] for node in self.nodes), default=0)
 
     def _is_too_much(self) -> bool:
-        """Whether the cluster has to end by itself, for a reason that the page tells."""
+        """Whether the cluster has to end by itself; then `problem` is the reason."""
         now = time.monotonic()
         if now - self._watched_at > UNWATCHED_S:
-            self.problem = f"nobody watched it for {UNWATCHED_S / 60:.0f} minutes, so it was ended"
+            self.problem = words.unwatched(UNWATCHED_S / 60)
         elif now - self._started_at > MOST_S:
-            self.problem = f"it ran for {MOST_S / 60:.0f} minutes, which is the most, so it was ended"
+            self.problem = words.ran_too_long(MOST_S / 60)
         elif self.follower is not None and self.follower.size > MOST_BYTES:
-            self.problem = f"its event logs have {MOST_BYTES / 1e9:.0f} GB, which is the most, so it was ended"
+            self.problem = words.too_many_logs(MOST_BYTES / 1e9)
         return bool(self.problem)
 
 
@@ -212,14 +213,14 @@ class LiveRuns:
         self._lock = threading.Lock()
         self.current: LiveRun | None = None
 
-    def start(self, asked: Asked, owner: str | None) -> LiveRun:
+    def start(self, form_state: FormState, owner: str | None) -> LiveRun:
         """Start a cluster in the place of one that is over. Raises InputError while one runs."""
         with self._lock:
             if self.current is not None and not self.current.is_over:
-                raise InputError("a cluster runs on this server already; watch that one, or stop it first")
+                raise InputError(words.RUNS_ALREADY)
             if self.current is not None:
                 self.current.remove()
-            self.current = LiveRun(asked, owner)
+            self.current = LiveRun(form_state, owner)
             return self.current
 
     def find(self, name: str) -> LiveRun | None:

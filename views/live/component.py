@@ -1,4 +1,4 @@
-"""The component of the page Live: the diagram of a cluster as it grows, and what one does to the cluster."""
+"""The component of the page Live: the diagram of a cluster as it grows, and the controls of the cluster."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def live_cluster(data: Mapping[str, Any], key: str, on_outbox_change: Callable[[
     Args:
         data: what differs for each browser: `LivePage.data`.
         key: the widget's key; its state holds `outbox`, the wishes that are not acknowledged yet.
-        on_outbox_change: called before the page's script when somebody has pressed a button.
+        on_outbox_change: called before the page's script when the user has pressed a button.
     """
     _mount(key=key, data=json.dumps({**_SAME, **data}).encode(), on_outbox_change=on_outbox_change)

@@ -1,4 +1,4 @@
-"""What cluster the form of the page Live asks for, and the command line that starts it."""
+"""The state of the form of the page Live, and the command line that starts its cluster."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from cluster.start.full_graph import of_nodes
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS
+from views.live import words
 
 FEWEST, MOST = 2, 8  # processes
 
 
 class Speed(NamedTuple):
-    """How fast a cluster runs: a time unit, and the least and the longest way of a message, as --delay takes them."""
+    """The speed of a cluster: a time unit, and the shortest and longest delay of a message, as --delay takes them."""
 
     words: str
     unit: str
@@ -26,18 +27,18 @@ class Speed(NamedTuple):
 
 
 SPEEDS = {
-    "slow": Speed("Slow: one sees every message", "60ms", "250ms..900ms"),
-    "lively": Speed("Lively", "12ms", "40ms..160ms"),
-    "fast": Speed("Fast: hundreds of messages a second", "1ms", "2ms..12ms"),
+    "slow": Speed(words.SLOW, "60ms", "250ms..900ms"),
+    "lively": Speed(words.LIVELY, "12ms", "40ms..160ms"),
+    "fast": Speed(words.FAST, "1ms", "2ms..12ms"),
 }
 
 
-LINKS = {TCP: "TCP", GRPC: "gRPC: a stream for each channel"}
+LINKS = {TCP: words.OVER_TCP, GRPC: words.OVER_GRPC}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Raises InputError for what no cluster can be."""
+class FormState:
+    """The choices of the form. Raises InputError for a cluster that cannot run."""
 
     nodes: int = 4
     workload: str = "bank"
@@ -47,13 +48,13 @@ class Asked:
 
     def __post_init__(self) -> None:
         if not FEWEST <= self.nodes <= MOST:
-            raise InputError(f"processes: from {FEWEST} to {MOST}, not {self.nodes}")
+            raise InputError(words.number_of_processes(FEWEST, MOST, self.nodes))
         if self.speed not in SPEEDS:
-            raise InputError(f"speed: {self.speed!r} is none of {', '.join(SPEEDS)}")
+            raise InputError(words.none_of("speed", self.speed, ", ".join(SPEEDS)))
         if self.transport not in LINKS:
-            raise InputError(f"transport: {self.transport!r} is none of {', '.join(LINKS)}")
+            raise InputError(words.none_of("transport", self.transport, ", ".join(LINKS)))
         if self.algorithm not in algorithms() or self.workload not in workloads():
-            raise InputError(f"{self.workload} under {self.algorithm}: no cluster runs that; choose from the menus")
+            raise InputError(words.does_not_run(self.workload, self.algorithm))
 
     def command(self, folder: Path) -> list[str]:
         """The command that runs the cluster in the foreground. It listens on a free port, and says on which."""
@@ -66,8 +67,8 @@ class Asked:
 
     @property
     def title(self) -> str:
-        """What runs, in a few words."""
-        return f"{self.nodes} processes: {WORKLOADS[self.workload].title}, {ALGORITHMS[self.algorithm].title}"
+        """The cluster in a few words."""
+        return words.title(self.nodes, WORKLOADS[self.workload].title, ALGORITHMS[self.algorithm].title)
 
 
 @cache
@@ -78,7 +79,7 @@ def algorithms() -> dict[str, str]:
 
 @cache
 def workloads() -> dict[str, str]:
-    """The workloads that go on by themselves for ever, by name, each with its title."""
+    """The workloads that never end, by name, each with its title."""
     busy = [name for name in WORKLOADS if WORKLOADS[name].busy(3, 1)]
     found = {name: WORKLOADS[name].title for name in busy if _runs(name, "chandy_lamport")}
     return {name: found[name] for name in sorted(found, key=lambda name: (name != "bank", found[name]))}

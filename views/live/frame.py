@@ -1,7 +1,7 @@
-"""What the page Live shows of a cluster at a moment, as JSON: made once, and sent to everybody who watches.
+"""A frame of the page Live: a cluster at a moment, as JSON. It is made once, and sent to all browsers that watch.
 
 A frame has the diagram of the last seconds, or of those before a moment in the past; the nodes and snapshots; and the
-small charts. Those who follow the cluster get the same frame, which is made at most every FRAME_S seconds.
+small charts. All browsers that follow the cluster get the same frame, which is made at most every FRAME_S seconds.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from sim.core.model import COMMITTED, CRASH, DOWN, FROZEN, RECOVERY
 from sim.document.scenario import ORIENTATIONS
+from views.live import words
 from views.live.amounts import amounts
 from views.live.cluster import LiveRun
-from views.live.status import Mark, said, short_name, state_said
+from views.live.status import Mark, last_event, short_name, state_at
 from views.live.turns import Turns
 
 WIDTHS = (2, 5, 10, 20, 60)  # seconds that a diagram shows
 FRAME_S = 0.45
 OLD_S = 2.0  # a frame that is older is waited for
-SETTLED_S = 2.0  # after which nothing comes to a diagram of the past: who sent it has written it down
-MOST_FOLLOWING, MOST_WAITING = 30, 8  # who wait at once for a frame that follows, and for one of the past
+SETTLED_S = 2.0  # after which a diagram of the past is final: every sender has written its log
+MOST_FOLLOWING, MOST_WAITING = 30, 8  # browsers that wait at once for a frame that follows, and for one of the past
 STILL = "FROZEN"  # the status of a node whose process stands still
 AMOUNT_SIZE = 0.75  # of the letters, in those of the name
 KEPT = 40  # frames, and as many diagrams of the past
@@ -46,7 +47,7 @@ MOST_SIGNS = 400
 
 @dataclass(frozen=True)
 class Place:
-    """What a diagram shows: the `width` seconds before `end` (None: before now), and which way time runs."""
+    """The part of the run in a diagram: `width` seconds before `end` (None: before now), and the direction of time."""
 
     end: float | None
     width: float
@@ -55,7 +56,7 @@ class Place:
 
 
 class Frame(NamedTuple):
-    """When it was made, by the monotonic clock; a mark that differs for each; and itself, compressed."""
+    """A frame: its time, by the monotonic clock; a mark of its own; and its content, compressed."""
 
     made: float
     mark: str
@@ -65,8 +66,8 @@ class Frame(NamedTuple):
 class Frames:
     """The frames of one cluster, each made once.
 
-    However many watch, whatever they look at: frames that follow take at most half of a core, and those of the past a
-    quarter. So who follows may get the frame before, and who looks back may have to ask again.
+    With any number of browsers, frames that follow take at most half of a core, and those of the past a quarter. So a
+    browser that follows may get the frame before, and one that looks back may have to ask again.
     """
 
     def __init__(self, run: LiveRun) -> None:
@@ -90,18 +91,18 @@ class Frames:
         return time.monotonic() - frame.made < FRAME_S or frame.mark == self._mark()
 
     def _mark(self) -> str:
-        """What tells the frames of a place apart: once the cluster is over, only verdicts come."""
+        """A text that differs between the frames of a place: once the cluster is over, only verdicts change it."""
         run = self._run
         return f"{run.id}-{run.state}-{run.verdicts}" if run.is_over else f"{run.id}-{time.monotonic() / FRAME_S:.0f}"
 
     def _make(self, place: Place) -> Frame:
-        """A new frame, unless somebody else has made it meanwhile."""
+        """A new frame, unless another thread has made it meanwhile."""
         known = self._kept.get(place)
         if known is not None and self._is_new(known):
             return known
         mark = self._mark()
-        told, diagram = _written(about(self._run, place)), self._diagram(place)
-        text = f"{told[:-1]},{diagram[1:]}" if diagram else told
+        status, diagram = _written(about(self._run, place)), self._diagram(place)
+        text = f"{status[:-1]},{diagram[1:]}" if diagram else status
         frame = Frame(time.monotonic(), mark, gzip.compress(short_name(text).encode(), compresslevel=3, mtime=0))
         with self._lock:
             _keep(self._kept, place, frame)
@@ -155,27 +156,27 @@ def read_place(query: Mapping[str, str]) -> Place:
 
 
 def about(run: LiveRun, place: Place) -> dict[str, Any]:
-    """The cluster now, as JSON; and what has happened last before the end of the diagram."""
+    """The cluster now, as JSON; and the last event before the end of the diagram."""
     follower = run.follower
     marks = [] if follower is None else _all_marks(run, follower)
     still = {} if follower is None else still_since(run, follower)
     ended = {row[0]: round(at, 1) for at, row in marks if row[2] == CRASH}
-    told = {
+    found = {
         "run": run.id, "state": run.state, "problem": run.problem, "now": round(run.now, 2), "epoch": run.epoch,
         "nodes": [_node(run, node, ended, still) for node in run.nodes],
         "snapshots": [_snapshot(run, own) for own in run.snapshots[:LISTED]],
         "taken": len(run.snapshots),
     }  # fmt: skip
     if follower is None:
-        return told
+        return found
     with run.lock:
-        told |= _charts(follower, run.now)
-    told |= {"messages": follower.receipts.total(), "marks": _marks(marks)}
+        found |= _charts(follower, run.now)
+    found |= {"messages": follower.receipts.total(), "marks": _marks(marks)}
     end = run.now if place.end is None else min(place.end, run.now)
     names = follower.system.processes
-    return told | {
-        "is": state_said(marks, end, names, still),
-        "said": follower.system.in_seconds(said(marks, end, end - place.width)),
+    return found | {
+        "is": state_at(marks, end, names, still),
+        "said": follower.system.in_seconds(last_event(marks, end, end - place.width)),
     }
 
 
@@ -186,9 +187,9 @@ def still_since(run: LiveRun, follower: Follower) -> dict[str, float]:
 
 
 def drawn(own: Segment, place: Place, held: Mapping[str, Any]) -> dict[str, Any]:
-    """The diagram of a segment, with what the browser needs to draw it (assets/explore/diagram/diagram.js).
+    """The diagram of a segment, with the data that the browser needs to draw it (assets/explore/diagram/diagram.js).
 
-    `held`: what is conserved, and where (views/live/amounts.py).
+    `held`: the conserved goods of each process (views/live/amounts.py).
     """
     scene = scene_of(own, place)
     layout = scene.layout
@@ -209,7 +210,7 @@ def drawn(own: Segment, place: Place, held: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _write_amounts(picture: dict[str, Any], amounts: Sequence[str | None]) -> None:
-    """Write below the name of each process what it holds."""
+    """Write the goods of each process below its name."""
     layout = picture["layout"]
     lanes = layout["xaxis"] if "ticktext" in layout["xaxis"] else layout["yaxis"]
     for texts in (layout["meta"]["names"], lanes["ticktext"]):
@@ -252,16 +253,16 @@ def _snapshot(run: LiveRun, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _verdict(run: LiveRun, snapshot: str) -> dict[str, Any]:
-    """What the streamed audit says of a snapshot; nothing if it has not said anything as yet."""
+    """The streamed audit's verdict on a snapshot; nothing if there is none yet."""
     found = run.verdict(snapshot)
     if found is None:
         return {}
-    words = "consistent" if found.consistent else f"inconsistent: message {found.witness} was received, and sent later"
-    return {"verdict": {"consistent": found.consistent, "words": words}}
+    sentence = words.CONSISTENT if found.consistent else words.inconsistent(found.witness)
+    return {"verdict": {"consistent": found.consistent, "words": sentence}}
 
 
 def _charts(follower: Follower, now: float) -> dict[str, Any]:
-    """Messages received in each whole second, and the median of how long they took, in milliseconds."""
+    """Messages received in each whole second, and the median of their delays, in milliseconds."""
     last = int(now)
     seconds = range(max(0, last - CHARTED_S), last)
     took = (follower.latencies.get(second) for second in seconds)

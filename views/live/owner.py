@@ -1,7 +1,7 @@
-"""Runs a command for as long as this process is there: `python -m views.live.owner COMMAND ...`.
+"""Run a command for as long as this process lives: `python -m views.live.owner COMMAND ...`.
 
-Who starts it keeps its standard input open. When that is closed, as it is when the starter has been killed, the command
-is asked to end; and what ends this process by a signal ends the command as well.
+The starter keeps the standard input open. It closes when the starter is killed; then the command is asked to end. A
+signal that ends this process ends the command as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page Live: a cluster of real processes, watched by everybody who opens the page."""
+"""The page Live: a cluster of real processes, which all visitors of the page watch."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import streamlit as st
 
 from sim.core.errors import InputError
 from views.explore.opening import open_scenario
+from views.live import words
 from views.live.cluster import LIVE, LiveRun
 from views.live.component import live_cluster
 from views.live.form import live_form
+from views.live.form_state import FormState
 from views.live.segment import keep, scenario_of
 from views.server import visitors
 from views.server.addresses import LIVE as ADDRESS
@@ -25,11 +27,11 @@ from views.widgets.outbox import new_entries
 
 COMPONENT = "live"
 STATE = "live_page"
-LOOK_S = 1.0  # between two looks whether somebody has started a cluster
+LOOK_S = 1.0  # between two looks for a new cluster
 
 
 class LivePage:
-    """What one browser tab does on the page: the wishes that it has sent, and where they lead."""
+    """One browser tab on the page: the wishes that it has sent, and their effects."""
 
     def __init__(self) -> None:
         self.ack = 0
@@ -38,9 +40,10 @@ class LivePage:
         self.segment: tuple[str, float, float] | None = None  # to be opened on another page
 
     def data(self, run: LiveRun) -> dict[str, Any]:
-        """What the component of this browser is told, beside the frames."""
+        """The data for the component of this browser, besides the frames."""
         return {
-            "run": run.id, "title": run.asked.title, "ack": self.ack, "notice": self.notice, "may_act": may_act(run),
+            "run": run.id, "title": run.form_state.title, "ack": self.ack, "notice": self.notice,
+            "may_act": may_act(run),
         }  # fmt: skip
 
     def take(self, outbox: object) -> None:
@@ -64,7 +67,7 @@ class LivePage:
         elif what == "another":
             self.wants_another = run.id
         elif not may_act(run):
-            raise InputError("somebody else has started this cluster; you may watch it")
+            raise InputError(words.NOT_YOURS)
         elif what == "stop":
             run.stop()
         elif what == "snapshot":
@@ -84,13 +87,13 @@ def _text(wish: Mapping[str, Any], key: str) -> str:
 
 
 def may_act(run: LiveRun) -> bool:
-    """Whether this visitor may act on a cluster: who has started it, or anybody where there are no visitors."""
+    """Whether this visitor may control a cluster: its owner may, and every user if there are no visitors."""
     return run.owner is None or run.owner == visitors.visitor()
 
 
 def as_page() -> st.Page:
     """This page for st.navigation and st.switch_page."""
-    return st.Page(page, title="Live", url_path=ADDRESS)
+    return st.Page(page, title=words.TITLE, url_path=ADDRESS)
 
 
 def page() -> None:
@@ -105,14 +108,14 @@ def page() -> None:
 
 
 def _wait(before: LiveRun | None) -> None:
-    """Draw the page anew when somebody has started a cluster."""
+    """Draw the page again when a visitor has started a cluster."""
     if LIVE.current is not before:
         st.rerun()
 
 
-def _start(asked: Any) -> None:
+def _start(form_state: FormState) -> None:
     """Start a cluster. Raises InputError."""
-    LIVE.start(asked, visitors.visitor())
+    LIVE.start(form_state, visitors.visitor())
     st.rerun()
 
 
@@ -134,7 +137,7 @@ def _take() -> None:
 
 
 def _open(own: LivePage, run: LiveRun, where: str, begin: float, end: float) -> None:
-    """Go to another page with a segment of the run; where that is not possible, say why."""
+    """Go to another page with a segment of the run; if that is not possible, say why."""
     try:
         if where == "explore":
             with for_this_tab() as is_open, answering(is_open):

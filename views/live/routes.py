@@ -1,8 +1,8 @@
-"""The frames of the live cluster: `/live/frames/{id}?end=&width=&orientation=&services=`, asked for by every browser.
+"""The frames of the live cluster, at `/live/frames/{id}?end=&width=&orientation=&services=`, for every browser.
 
-What a snapshot has recorded: `/live/frames/{id}/{snapshot}`.
+The record of a snapshot is at `/live/frames/{id}/{snapshot}`.
 
-Whoever may open the page may watch. A browser that has a frame already sends its mark, and is told that it is new.
+Every visitor of the page may watch. A browser sends the mark of its frame, and gets 304 if that is the newest one.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from sim.core.errors import InputError
+from views.live import words
 from views.live.cluster import LIVE, LiveRun
 from views.live.frame import Frames, read_place
 from views.live.record import record
 from views.server.addresses import below_base
 from views.server.plain_words import sentence
 
-GONE = "This cluster is not there any more; reload the page."
 _FRAMES: WeakKeyDictionary[LiveRun, Frames] = WeakKeyDictionary()
 
 
 def _serve(request: Request) -> Response:
     run = LIVE.find(request.path_params["run"])
     if run is None:
-        return PlainTextResponse(GONE, 404)
+        return PlainTextResponse(words.GONE, 404)
     frame = _FRAMES.setdefault(run, Frames(run)).frame(read_place(request.query_params))
     if frame is None:
-        return PlainTextResponse("Many look at this cluster; your turn comes in a few seconds.", 503)
+        return PlainTextResponse(words.MANY_WATCH, 503)
     headers = {"ETag": f'"{frame.mark}"', "Cache-Control": "no-store", "Content-Encoding": "gzip"}
     if request.headers.get("if-none-match") == f'"{frame.mark}"':
         return Response(status_code=304, headers=headers)
@@ -40,7 +40,7 @@ def _serve(request: Request) -> Response:
 def _serve_record(request: Request) -> Response:
     run = LIVE.find(request.path_params["run"])
     if run is None:
-        return PlainTextResponse(GONE, 404)
+        return PlainTextResponse(words.GONE, 404)
     try:
         return JSONResponse(record(run, request.path_params["snapshot"]), headers={"Cache-Control": "no-store"})
     except InputError as problem:

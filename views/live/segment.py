@@ -34,6 +34,7 @@ from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import Execution
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.surviving import is_gone
+from views.live import words
 from views.live.beginning import beginning_words, with_states
 from views.live.cluster import LiveRun
 from views.live.status import short_name
@@ -47,15 +48,15 @@ JUST_AFTER_S = 1e-6
 def scenario_of(run: LiveRun, begin: float, end: float) -> Scenario:
     """The run from `begin` to `end`, in seconds, as a scenario to be opened in Explore. Raises InputError.
 
-    Its messages, and under Chandy-Lamport its snapshots, are those of the run; and its states, where the workload can
-    begin in those of `begin`. What a recovery takes back together with all before `begin` is left out.
+    Its messages, and under Chandy-Lamport its snapshots, are those of the run. Its states are too, if the workload can
+    begin in them. It leaves out events that a recovery has undone together with all before `begin`.
     """
     own = _segment(run, begin, end)
     if (restored := _restored(own)) > begin:
-        own = _segment(run, restored, end, "a recovery has taken back what happened in these seconds")
+        own = _segment(run, restored, end, words.TAKEN_BACK)
     events = [row for row in own.execution.events if row.kind in APPLICATION_KINDS]
     if len(events) > MOST_EVENTS:
-        raise InputError(f"{len(events):,} events are more than Explore shows of a segment; show fewer seconds")
+        raise InputError(words.too_many_events(len(events)))
     with run.lock:
         ledger = _follower(run).ledger
         held, left = ledger.before(own.begin), ledger.at(own.end)
@@ -68,16 +69,16 @@ def scenario_of(run: LiveRun, begin: float, end: float) -> Scenario:
 def _scripted(own: Segment, *, reacts: bool) -> Scenario:
     """The events of the segment as a script. `reacts`: for the workload of the cluster, which may answer by itself."""
     rows = [row._replace(time=max(row.time, own.begin)) for row in own.execution.table]
-    told = reconstruct(rows, own.execution.scenario.processes, "live", reacts=reacts)
-    if len(told.script) < sum(row.kind in (SEND, INTERNAL) for row in rows):
-        return replace(told, title=_title(own), topology=own.execution.scenario.topology)  # answers go by its order
-    edges = [*told.topology.channels]  # in an order in which ties keep the order of the run
+    script = reconstruct(rows, own.execution.scenario.processes, "live", reacts=reacts)
+    if len(script.script) < sum(row.kind in (SEND, INTERNAL) for row in rows):
+        return replace(script, title=_title(own), topology=own.execution.scenario.topology)  # answers go by its order
+    edges = [*script.topology.channels]  # in an order in which ties keep the order of the run
     edges += [_ends(channel.name) for channel in own.execution.scenario.channels if _ends(channel.name) not in edges]
-    return replace(told, title=_title(own), topology=Topology("listed", channels=tuple(edges)))
+    return replace(script, title=_title(own), topology=Topology("listed", channels=tuple(edges)))
 
 
 def _restored(own: Segment) -> float:
-    """When all were restored by the last recovery that went back further than the segment; 0 if there was none."""
+    """The end of the last recovery that went back further than the segment, in seconds; 0 if there was none."""
     rows = own.execution.events
     recorded = {(row.process, row.snapshot_id) for row in rows if row.kind == RECORD and row.time >= own.begin}
     restores = [row for row in rows if row.kind == RESTORE and own.begin > 0]
@@ -91,26 +92,20 @@ def _ends(channel: str) -> tuple[str, str]:
 
 
 def _story(run: LiveRun, begin: float, own: Segment, scenario: Scenario, beginning: str) -> str:
-    """Where the scenario comes from, what it begins with, and what of the run it leaves out."""
-    told = [
-        f"{_title(own)}, of a cluster of {run.asked.title}. Change what you like: the cluster does not notice.",
-        beginning,
-    ]
+    """The origin of the scenario, its beginning, and the parts of the run that it leaves out."""
+    sentences = [words.origin(_title(own), run.form_state.title), beginning]
     if own.begin > begin:
-        told.append(f"A recovery has taken back what happened from {begin:.1f} s on. It is left out.")
+        sentences.append(words.undone_from(begin))
     if own.unsent:
-        told.append(f"Left out: {counted(own.unsent, 'receipts')} of messages that were sent before the logs begin.")
+        sentences.append(words.unsent(counted(own.unsent, "receipts")))
     events = own.execution.events
     if any(row.kind == RESTORE for row in events):
-        told.append("A recovery has taken some events back. They are left out: these are the events that remain.")
+        sentences.append(words.SOME_UNDONE)
     left_out = {short_name(row.snapshot_id) for row in events if row.kind == RECORD and row.snapshot_id}
     left_out -= {start.snapshot for start in scenario.snapshots}
     if left_out:
-        told.append(
-            f"Left out: {', '.join(sorted(left_out))}. Only snapshots under Chandy-Lamport that begin and end in these "
-            "seconds, and that no recovery has taken back, can be taken again."
-        )
-    return "\n\n".join(told)
+        sentences.append(words.left_out(", ".join(sorted(left_out))))
+    return "\n\n".join(sentences)
 
 
 def _with_snapshots(scenario: Scenario, execution: Execution, begin: float) -> Scenario:
@@ -123,15 +118,15 @@ def _with_snapshots(scenario: Scenario, execution: Execution, begin: float) -> S
         if set(snapshot.local) != set(scenario.processes) or begins < begin:
             continue
         planned = _planned(found, execution, snapshot.id, shift)
-        with suppress(InputError):  # its markers would hold back what has to come in time
+        with suppress(InputError):  # its markers would hold back other messages too long
             taken = {own.id: own for own in snapshots_of(run_of(planned))}.get(short_name(snapshot.id))
-            if taken is not None and _told(taken, scenario) == _told(snapshot, scenario):
+            if taken is not None and _content(taken, scenario) == _content(snapshot, scenario):
                 found = planned
     return found
 
 
-def _told(snapshot: Snapshot, scenario: Scenario) -> tuple[Any, ...]:
-    """Its cut, what it has recorded in channels, and if the scenario has states, those that it has recorded."""
+def _content(snapshot: Snapshot, scenario: Scenario) -> tuple[Any, ...]:
+    """The cut of a snapshot, its channel states, and its process states if the scenario has states."""
     has_states = scenario.workload != Scenario.workload
     states = {name: own.state for name, own in snapshot.local.items()} if has_states else None
     bodies = {name: [message.body for message in own] for name, own in snapshot.channels.items() if own}
@@ -139,13 +134,13 @@ def _told(snapshot: Snapshot, scenario: Scenario) -> tuple[Any, ...]:
 
 
 def _planned(scenario: Scenario, execution: Execution, snapshot: str, shift: float) -> Scenario:
-    """The scenario with a snapshot begun when it was begun in the run, and markers that take as long as they took."""
+    """The scenario with a snapshot that begins at its time in the run, and markers with their delays in the run."""
     rows = [row for row in execution.events if row.snapshot_id == snapshot]
-    told, name = {row.step for row in rows if row.kind == MARKER_RECEIVE}, short_name(snapshot)
+    by_markers, name = {row.step for row in rows if row.kind == MARKER_RECEIVE}, short_name(snapshot)
     starts = [
         Initiation(name, row.process, max(0.0, row.time - shift))
         for row in rows
-        if row.kind == RECORD and row.step not in told
+        if row.kind == RECORD and row.step not in by_markers
     ]
     delays = {
         MessageReference(None, own.channel.name, MARKER, name, 1): own.receive.time - own.send.time
@@ -161,7 +156,7 @@ def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
     processes = own.execution.scenario.processes
     rows = [row for row in own.execution.table if row.process in processes]
     name = free_name(f"live-{own.begin:.0f}-to-{own.end:.0f}s")
-    about = {"format": "live", "from": own.begin, "to": own.end, "cluster": run.asked.title}
+    about = {"format": "live", "from": own.begin, "to": own.end, "cluster": run.form_state.title}
     store = Store.create(new_folder_path(name), TRACE, about, owner)
     try:
         renumbered = [row._replace(row=number) for number, row in enumerate(rows)]
@@ -183,35 +178,33 @@ def keep(run: LiveRun, begin: float, end: float, owner: str | None) -> str:
 
 
 def _notes(own: Segment) -> list[str]:
-    """What a log of the segment does not say by itself."""
-    told = [
-        f"This is the part from {own.begin:.1f} to {own.end:.1f} s. Messages from before are sent at its beginning."
-    ]
+    """Notes on a log of the segment."""
+    sentences = [words.part(own.begin, own.end)]
     if own.unsent:
-        told.append(f"Left out: {counted(own.unsent, 'receipts')} of messages that were sent before the logs begin.")
-    return told
+        sentences.append(words.unsent(counted(own.unsent, "receipts")))
+    return sentences
 
 
 def _follower(run: LiveRun) -> Follower:
-    """The logs of the run. Raises InputError where there are none as yet."""
+    """The logs of the run. Raises InputError if there are none yet."""
     if run.follower is None:
-        raise InputError("the cluster has not begun; wait until its processes have sent something")
+        raise InputError(words.NOT_BEGUN)
     return run.follower
 
 
-def _segment(run: LiveRun, begin: float, end: float, empty: str = "nothing happens in these seconds") -> Segment:
-    """The segment with all its messages. Raises InputError where there is none (`empty`), or it is too long."""
+def _segment(run: LiveRun, begin: float, end: float, empty: str = words.NOTHING_HAPPENS) -> Segment:
+    """The segment with all its messages. Raises InputError if it has no events (`empty`), or is too long."""
     follower = _follower(run)
     if not 0 <= begin < end:
-        raise InputError(f"{empty}; show others")
+        raise InputError(words.show_others(empty))
     with run.lock:
         own = segment(follower, begin, end, with_services=False, whole=True)
     if own.begin > begin + 1e-9:
-        raise InputError(f"these seconds have more than {MOST_LINES:,} actions; show fewer seconds")
+        raise InputError(words.too_many_actions(MOST_LINES))
     if not any(row.kind in APPLICATION_KINDS and row.time >= own.begin for row in own.execution.events):
-        raise InputError(f"{empty}; show others")
+        raise InputError(words.show_others(empty))
     return own
 
 
 def _title(own: Segment) -> str:
-    return f"Live, {own.begin:.1f} to {own.end:.1f} s"
+    return words.title_of_seconds(own.begin, own.end)

@@ -1,10 +1,10 @@
-"""How a live cluster is at a moment, and what has happened to it last: each in a line."""
+"""The state of a live cluster at a moment, and its last event: a line each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from sim.core.model import (
     COMMITTED,
@@ -23,14 +23,14 @@ from sim.core.model import (
     UP,
 )
 from sim.services.words import COMPLETE, ROLLED_BACK, decision_words, listing
+from views.live import words
 
 MOST_NAMED = 3  # channels
 _SHORT = re.compile(r"\b(snap-\d+)-\w+")  # the name of a snapshot, and letters that only tell clusters apart
-_CHANNELS = {DOWN: "severed: what is sent on", UP: "mended: what has waited on"}
-_WORDS = {
-    JOIN: "{process} joins", LEAVE: "{process} leaves",
-    FROZEN: "{process} stands still", THAWED: "{process} goes on",
-    COMMITTED: "{snapshot} is complete",
+_CHANNELS = {DOWN: words.channels_severed, UP: words.channels_mended}
+_EVENTS = {
+    JOIN: words.JOINS, LEAVE: words.LEAVES, FROZEN: words.STANDS_STILL, THAWED: words.GOES_ON,
+    COMMITTED: words.COMPLETE,
 }  # fmt: skip
 
 Mark = tuple[float, list[Any]]  # a time in seconds, and a row of an event log
@@ -41,24 +41,26 @@ def short_name(snapshot: str) -> str:
     return _SHORT.sub(r"\1", snapshot)
 
 
-def said(marks: Iterable[Mark], end: float, begin: float = 0.0) -> str:
-    """The last thing that happened to snapshots, nodes or channels before `end`; empty: nothing has.
+def last_event(marks: Iterable[Mark], end: float, begin: float = 0.0) -> str:
+    """The last event of snapshots, nodes or channels before `end`, in a sentence; empty if there was none.
 
-    The diagram shows what happened from `begin` on.
+    The diagram begins at `begin`.
     """
     story = _Story()
     for at, row in sorted(marks, key=lambda own: own[0]):
         if at > end:
             break
         story.take(at, row)
-    seen = ". The dashed line is its cut" if story.is_of_a_cut and story.at >= begin else ""
-    return short_name(f"At {story.at:.1f} s: {story.words}{seen}.") if story.words else ""
+    if not story.sentence:
+        return ""
+    seen = f" {words.ITS_CUT}" if story.is_of_a_cut and story.at >= begin else ""
+    return short_name(words.at(story.at, story.sentence) + seen)
 
 
-def state_said(marks: Iterable[Mark], end: float, processes: Sequence[str], still: Mapping[str, float]) -> str:
-    """How the system is at `end`: who is down or stands still, what is under way; that all run, if that is all.
+def state_at(marks: Iterable[Mark], end: float, processes: Sequence[str], still: Mapping[str, float]) -> str:
+    """The state of the system at `end` in sentences: processes that are down or frozen, work under way.
 
-    `still` says of processes that stand still now since when they do: their logs say so only when they go on.
+    `still`: the processes that are frozen now, and the times since when, because logs show a freeze only at its end.
     """
     state = _State(processes)
     for at, row in sorted(marks, key=lambda own: own[0]):
@@ -70,7 +72,7 @@ def state_said(marks: Iterable[Mark], end: float, processes: Sequence[str], stil
 
 
 class _State:
-    """Who is there and what is under way, by what has happened so far."""
+    """The processes that are there and the work under way, from the events so far."""
 
     def __init__(self, processes: Sequence[str]) -> None:
         self.present = dict.fromkeys(processes)  # in their order
@@ -79,11 +81,11 @@ class _State:
         self.severed: dict[str, None] = {}  # channels, in the order in which they were severed
         self.goal: str | None = None  # of a recovery under way
         self.waiting: set[str] = set()  # for the recovery: they are not restored yet
-        self.rounds: dict[str, tuple[set[str], set[str]]] = {}  # under way: who has recorded, and whose part is done
+        self.rounds: dict[str, tuple[set[str], set[str]]] = {}  # under way: recorded, and done
         self.over: set[str] = set()  # snapshots
 
     def take(self, at: float, row: list[Any]) -> None:
-        """Something has happened."""
+        """Take the next event."""
         process, _, kind, channel, _, _, _, body, snapshot = row
         if kind in (THAWED, CRASH, RESTORE, LEAVE):
             self.frozen.pop(process, None)
@@ -120,98 +122,89 @@ class _State:
                 done.add(process)
 
     def sentences(self, now: float) -> Iterable[str]:
-        """How it is, the most urgent first."""
-        goal = self.goal or "the beginning"
-        back = f": all go back to {goal}" if self.waiting else ""
+        """The state, the most urgent part first."""
+        goal = self.goal or words.BEGINNING
         if self.down:
-            yield f"{self._are(self.down)} down{back}."
+            yield words.is_down(**self._named(self.down), goal=goal if self.waiting else "")
         elif self.waiting:
-            yield f"All go back to {goal}; {self._are(self.waiting)} not there yet."
+            yield words.going_back(goal, **self._named(self.waiting))
         for name, since in self.frozen.items():
-            yield f"{name} has stood still for {now - since:.0f} s."
+            yield words.stands_still(name, now - since)
         for snapshot, (recorded, done) in [*self.rounds.items()][-1:]:
-            yield self._of_round(snapshot, recorded, done)
+            yield words.under_way(snapshot, self._of_round(recorded, done))
         if self.severed:
-            names = [*self.severed]
-            told = listing(names) if len(names) <= MOST_NAMED else f"{len(names)} channels"
-            yield f"{told} {'is' if len(names) == 1 else 'are'} severed."
+            yield words.severed(**_channels([*self.severed]))
         if not (self.down or self.waiting or self.frozen or self.rounds or self.severed):
-            yield f"All {len(self.present)} processes run."
+            yield words.all_run(len(self.present))
 
-    def _of_round(self, snapshot: str, recorded: set[str], done: set[str]) -> str:
-        """A snapshot that is under way, and who is missing."""
+    def _of_round(self, recorded: set[str], done: set[str]) -> str:
+        """The state of a snapshot that is under way, and the processes that are missing."""
         if missing := {*self.present} - recorded:
-            return f"{snapshot} is under way: {self._have(missing)} not recorded yet."
+            return words.not_recorded(**self._named(missing))
         if missing := {*self.present} - done:
-            return f"{snapshot} is under way: all have recorded, and {self._named(missing)} still {_wait(missing)}."
-        return f"{snapshot} is under way: every part is there, and it is being stored."
+            return words.still_wait(**self._named(missing))
+        return words.EVERY_PART_THERE
 
-    def _named(self, names: set[str]) -> str:
-        return listing([name for name in self.present if name in names])
-
-    def _are(self, names: set[str]) -> str:
-        return f"{self._named(names)} {'is' if len(names) == 1 else 'are'}"
-
-    def _have(self, names: set[str]) -> str:
-        return f"{self._named(names)} {'has' if len(names) == 1 else 'have'}"
-
-
-def _wait(names: set[str]) -> str:
-    return f"{'waits' if len(names) == 1 else 'wait'} for messages"
+    def _named(self, names: set[str]) -> Named:
+        return _listed([name for name in self.present if name in names])
 
 
 class _Story:
-    """The words for what happened last, and what they are joined with if more of the kind happens."""
+    """The sentence on the last event, which grows if more events of its kind follow."""
 
     def __init__(self) -> None:
-        self.at, self.words = 0.0, ""
+        self.at, self.sentence = 0.0, ""
         self.is_of_a_cut = False  # the last thing is that a snapshot is complete
         self._channels: list[str] = []  # severed or mended one after the other
         self._kind = ""  # of these
         self._ended: list[str] = []  # processes that have ended and are not back
-        self._recorded: dict[str, list[str]] = {}  # by snapshot: who has recorded its state
-        self._failed: set[str] = set()  # snapshots; a process that has not heard of it may still record its state
+        self._recorded: dict[str, list[str]] = {}  # by snapshot: the processes that have recorded
+        self._failed: set[str] = set()  # snapshots; a process that does not know it yet may still record its state
 
     def take(self, at: float, row: list[Any]) -> None:
-        """Something has happened."""
+        """Take the next event."""
         process, _, kind, channel, _, _, _, body, snapshot = row
         if kind in _CHANNELS:
             self._channels = [*(self._channels if self._kind == kind else []), channel]
-            self._tell(at, _of_channels(kind, self._channels), kind)
+            self._tell(at, _CHANNELS[kind](**_channels(self._channels)), kind)
         elif kind == CRASH:
             self._ended.append(process)
-            self._tell(at, _have(self._ended, "ended"))
+            self._tell(at, words.ended(**_listed(self._ended)))
         elif kind == RECOVERY:
-            why = f"{_have(self._ended, 'ended')}, so e" if self._ended else "E"
+            why = words.ended(**_listed(self._ended)) if self._ended else ""
             self._ended = []
-            self._tell(at, f"{why}verybody goes back to {snapshot or 'the beginning'}")
+            self._tell(at, words.all_go_back(snapshot or words.BEGINNING, why), RECOVERY)
         elif kind == RECORD and snapshot not in self._failed:
             own = self._recorded.setdefault(snapshot, [])
             own.append(process)
-            what = "its state" if len(own) == 1 else "their states"
-            self._tell(at, f"{_have(own, 'recorded')} {what} for {snapshot}")
+            self._tell(at, words.recorded(**_listed(own), snapshot=snapshot))
         elif kind == DECISION and body["outcome"] != "complete":
             self._failed.add(snapshot)
-            if body["reason"] == ROLLED_BACK and "goes back to" in self.words:
-                self.words += f". {snapshot} has failed by that"
+            if body["reason"] == ROLLED_BACK and self._kind == RECOVERY:
+                self.sentence += f". {words.so_failed(snapshot)}"
             else:
                 self._tell(at, decision_words(snapshot, body))
-        elif kind in _WORDS:
-            self._tell(at, _WORDS[kind].format(process=process, snapshot=snapshot), kind)
+        elif kind in _EVENTS:
+            self._tell(at, _EVENTS[kind].format(process=process, snapshot=snapshot), kind)
 
-    def _tell(self, at: float, words: str, kind: str = "") -> None:
-        self.at, self.words, self._kind = at, words, kind
+    def _tell(self, at: float, sentence: str, kind: str = "") -> None:
+        self.at, self.sentence, self._kind = at, sentence, kind
         self.is_of_a_cut = kind == COMMITTED
 
 
-def _have(names: Sequence[str], done: str) -> str:
-    """P2 has ended; P1, P2 and P4 have ended."""
-    return f"{listing(names)} {'has' if len(names) == 1 else 'have'} {done}"
+class Named(TypedDict):
+    """Names in a sentence, and whether it is one name alone."""
+
+    names: str
+    is_one: bool
 
 
-def _of_channels(kind: str, names: Sequence[str]) -> str:
-    """P1->P2 is severed: what is sent on it waits; 12 channels are severed: what is sent on them waits."""
-    is_one = len(names) == 1
-    told = listing(names) if len(names) <= MOST_NAMED else f"{len(names)} channels"
-    then = "waits" if kind == DOWN else "goes on"
-    return f"{told} {'is' if is_one else 'are'} {_CHANNELS[kind]} {'it' if is_one else 'them'} {then}"
+def _listed(names: Sequence[str]) -> Named:
+    """P2; P1, P2 and P4."""
+    return {"names": listing(names), "is_one": len(names) == 1}
+
+
+def _channels(names: Sequence[str]) -> Named:
+    """P1->P2; 12 channels."""
+    few = len(names) <= MOST_NAMED
+    return {"names": listing(names) if few else words.channels(len(names)), "is_one": len(names) == 1}

@@ -1,4 +1,4 @@
-"""Whose turn it is to have something drawn: one at a time, for a share of the time, and few wait."""
+"""Turns for drawing: one at a time, for a share of the time, and few wait."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Turns:
         self._free_at = 0.0  # on this computer's monotonic clock
 
     def take(self, work: Callable[[], Made], *, waits: bool = True) -> Made | None:
-        """What `work` makes. None: it is not the caller's turn, and it does not wait, or too many wait already."""
+        """The result of `work`. None: it is not the caller's turn, and it does not wait, or too many wait already."""
         with self._counting:
             if waits and self._waiting >= self._most:
                 return None

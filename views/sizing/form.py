@@ -26,7 +26,7 @@ def fill(system: System) -> None:
 
 def sizing_form(on_change: Callable[[], None], to_example: Callable[[], None]) -> dict[str, object]:
     """Draw the form, which `fill` has filled; return its values by name. `to_example` restores the example."""
-    st.button(words.EXAMPLE, on_click=to_example, width="stretch", key="sizing-documents")
+    st.button(words.EXAMPLE, on_click=to_example, width="stretch", key="sizing-example")
     st.selectbox(
         words.ALGORITHM, CHOICES[ALGORITHM], format_func=lambda name: ALGORITHMS[name].title, key=_key(ALGORITHM),
         persist_state="session", on_change=on_change,

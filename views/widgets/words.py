@@ -5,7 +5,7 @@ from __future__ import annotations
 # ------------------------------------------------------------------ the glossary
 
 WORDS = "Words"
-WORDS_HELP = "Explains the terms on this page, such as snapshot and marker"
+WORDS_HELP = "Explains the terms on this page, such as snapshot"
 
 # ------------------------------------------------------------------ the dialogs that open a scenario
 
@@ -84,7 +84,7 @@ def holds(name: str, what: str) -> str:
 
 # ------------------------------------------------------------------ a run too big to draw
 
-NO_TIME_FOR_LATTICE = "drawing the lattice of this run takes too long; use fewer processes or messages"
+NO_TIME_FOR_LATTICE = "drawing this takes too long; use fewer processes or messages"
 
 
 def too_many_drawn(messages: int, snapshots: int, most: int) -> str:

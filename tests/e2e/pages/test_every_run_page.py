@@ -28,7 +28,9 @@ def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
     fresh_tab.tab("Story")
     page.get_by_role("link", name="Try every run of this").click()
     page.locator(GRAPH).wait_for()
-    page.get_by_role("heading", name="Every check holds in every run: 17 states, 21 steps between them.").wait_for()
+    page.get_by_role(
+        "heading", name="Every order was tried: 17 states, 21 steps. The snapshot is right in all of them."
+    ).wait_for()
     page.get_by_role("radio", name="Snapshots (2)").click()
     row = page.locator(".cut-taken")
     row.wait_for()
@@ -81,17 +83,17 @@ def test_the_shortest_wrong_run_of_a_broken_rule_opens_and_a_click_chooses_a_sta
 
 def test_a_crash_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&rule=two_markers")
-    page.get_by_role("heading", name="Every check holds in every run: ").wait_for()
+    page.get_by_role("heading", name="Every order was tried: ").wait_for()
     page.get_by_role("spinbutton", name="Crashes").fill("1")
     page.keyboard.press("Enter")
-    page.get_by_text("Who has crashed may start again").click()
+    page.get_by_text("A crashed process may restart").click()
     page.get_by_role("button", name="Try every run").click()
     page.wait_for_url("**/every-run?complete=2&sends=1&rule=two_markers&crashes=1&restarts=yes")
-    page.get_by_role("heading", name="1 check fails in some runs with at most 1 crash: 921 states").wait_for()
-    page.get_by_text("In a run at most 1 crash; who has crashed may start again").wait_for()
+    page.get_by_role("heading", name="1 check fails in some runs, with at most 1 crash: 921 states").wait_for()
+    page.get_by_text("In a run: at most 1 crash; a crashed process may restart").wait_for()
     page.get_by_role("radio", name="Checks").click()
     page.get_by_text("P2 crashes: it loses its state").wait_for()
-    page.get_by_text("Of a run with a crash, only complete snapshots are checked").wait_for()
+    page.get_by_text("After a crash, only complete snapshots are checked").wait_for()
     page.get_by_role("button", name="Channel states (7 steps)").click()
     page.wait_for_selector(EXPLORER)
     assert "A wrong channel state" in page.locator(".cc-card[data-snapshot]:not([hidden])").inner_text()
@@ -103,13 +105,13 @@ def test_a_crash_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
 @pytest.mark.long("more of each page in a real browser")
 def test_a_loss_is_asked_for_and_a_message_that_is_recorded_and_lost_is_right(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&rule=unaligned_barriers")
-    page.get_by_role("heading", name="Every check holds in every run: ").wait_for()
+    page.get_by_role("heading", name="Every order was tried: ").wait_for()
     page.get_by_role("spinbutton", name="Losses").fill("1")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Try every run").click()
     page.wait_for_url("**/every-run?complete=2&sends=1&rule=unaligned_barriers&losses=1")
-    page.get_by_role("heading", name="Every check holds in every run with at most 1 loss: 181 states").wait_for()
-    page.get_by_text("In a run at most 1 loss; what is lost is not sent again").wait_for()
+    page.get_by_role("heading", name="Every order was tried, with at most 1 loss: 181 states").wait_for()
+    page.get_by_text("In a run: at most 1 loss; lost messages are not resent").wait_for()
     page.get_by_role("radio", name="Checks").click()
     page.get_by_text("A snapshot whose marker is lost is never complete.").wait_for()
     assert page.get_by_role("spinbutton", name="Losses").input_value() == "1"
@@ -128,7 +130,7 @@ def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
 REFUSED = {
     "complete=2&rule=lai_yang&crashes=1": "Crashes: the rules of Lai-Yang do not allow for a crash as yet",
     "scenario=crash&crashes=1": ("Crashes: the scenario has faults of its own; take them out, or leave Crashes out."),
-    "complete=2&restarts=yes": "Who has crashed may start again: only a process that has crashed can start again",
+    "complete=2&restarts=yes": "A crashed process may restart: only a process that has crashed can start again",
     "complete=2&losses=3": "losses: expected a whole number from 0 to 2, not '3'.",
     "complete=2&crashes=3": "crashes: expected a whole number from 0 to 2, not '3'.",
     "complete=99": "complete: expected a whole number from 2 to 4, not '99'.",
@@ -149,13 +151,13 @@ def test_what_cannot_be_explored_is_refused_in_a_sentence(page, fresh_tab):
 @pytest.mark.long("more of each page in a real browser")
 def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=4&sends=1&states=2500000")
-    page.get_by_role("heading", name="Not all explored (more than 25,000 states)").wait_for()
+    page.get_by_role("heading", name="Not every order was tried (more than 25,000 states)").wait_for()
     page.get_by_text("python -m sim explore --complete 4 --sends 1").wait_for()
     page.get_by_label("At most").click()
     page.get_by_role("option", name="2,500,000 states").click()
     page.get_by_role("button", name="Try every run").click()
     page.get_by_role("button", name="Stop", exact=True).click()
-    page.get_by_role("heading", name="Not all explored (you stopped it)").wait_for()
+    page.get_by_role("heading", name="Not every order was tried (you stopped it)").wait_for()
     page.wait_for_url("**/every-run?complete=4&sends=1&states=2500000")
     page.get_by_role("heading", name="States after so many steps").wait_for()
 
@@ -164,7 +166,7 @@ def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh
 def test_the_address_comes_back_with_the_page_and_without_one_it_is_the_first_run(page, fresh_tab):
     address = f"{fresh_tab.url}/every-run?complete=2&sends=0"
     page.goto(address)
-    page.get_by_role("heading", name="Every check holds in every run").wait_for()
+    page.get_by_role("heading", name="The snapshot is right in all of them").wait_for()
     page.get_by_role("link", name="History").click()
     page.wait_for_url("**/history")
     page.get_by_role("link", name="Every run").click()

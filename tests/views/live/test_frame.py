@@ -75,7 +75,7 @@ def test_a_frame_says_what_each_process_holds_and_that_nothing_is_lost(still_run
     follower = still_run.follower
     (money,) = follower.ledger.at(still_run.now).amounts()
     assert found["amounts"]["each"] == {name: str(amount) for name, amount in money.held.items()}
-    assert found["amounts"]["sum"].endswith("on the way = 300 money.")
+    assert found["amounts"]["sum"].endswith("in transit = 300 money.")
     assert found["amounts"]["recorded"].startswith("snap-0002 recorded ")
     assert found["amounts"]["recorded"].endswith(" in channels = 300 money.")
     assert [text.count(str(money.held[name])) for text, name in zip(names_in(found), NAMES, strict=True)] == [1, 1, 1]

@@ -75,7 +75,7 @@ def test_when_nothing_is_stored_any_more_it_says_so(recorded):
     run, found = recorded
     run = SimpleNamespace(**vars(run) | {"snapshots": [answer(found["id"], is_kept=False)]})
     told = record(run, "snap-0001")
-    assert "Nothing of it is stored any more" in told["note"] and told["sum"]
+    assert "It is no longer stored" in told["note"] and told["sum"]
 
 
 def test_of_one_that_came_to_nothing_it_shows_what_was_recorded(recorded):

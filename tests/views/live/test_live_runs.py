@@ -21,7 +21,7 @@ from tests.views.conftest import StillRun
 from tests.waiting import until
 from views.live import page as live
 from views.live.cluster import ENDED, FAILED, ROOT, RUNNING, LiveRun, LiveRuns
-from views.live.form_state import Asked
+from views.live.form_state import FormState
 from views.live.frame import about, read_place
 from views.live.page import LivePage
 
@@ -45,7 +45,7 @@ def children(pid: int) -> list[int]:
 
 def started(runs: LiveRuns, owner: str | None = None) -> tuple[LiveRun, list[int]]:
     """A cluster of two that runs, and its processes."""
-    run = runs.start(Asked(2, speed="lively"), owner)
+    run = runs.start(FormState(2, speed="lively"), owner)
     until(lambda: run.state == RUNNING and len(run.nodes) == 2)
     return run, children(run._process.pid)
 
@@ -54,7 +54,7 @@ class Audit:
     """Stands for the streamed audit of a run: it judges what it is told to."""
 
     def __init__(self, folder: Path, logs: list[Path], name: str) -> None:
-        self.asked = (folder, logs, name)
+        self.form_state = (folder, logs, name)
         self.judged: dict[str, Judged] = {}
         self.ends: list[str] = []
 
@@ -86,7 +86,10 @@ def test_a_snapshot_is_shown_and_its_verdict_when_the_audit_has_one(runs, monkey
     assert "verdict" not in shown(run) and run.verdicts == 0
     audit = run._audit
     assert audit.asked == (run._scratch.path / "audit", [run._folder / "logs" / "1"], "live")
-    for is_good, words in ((True, "consistent"), (False, "inconsistent: message 7 was received, and sent later")):
+    for is_good, words in (
+        (True, "consistent"),
+        (False, "inconsistent: message 7 was received before the cut, and sent after it"),
+    ):
         audit.judged[shown(run)["id"]] = Judged(0, shown(run)["id"], is_good, None if is_good else 7, 0)
         assert shown(run)["verdict"] == {"consistent": is_good, "words": words}
     assert run.verdicts == 1 and audit.ends == []
@@ -101,7 +104,7 @@ def test_stop_leaves_no_process_and_close_no_folder(runs):
     run, pids = started(runs)
     assert len(pids) >= 4, "who runs it, the controller, and two nodes"
     with pytest.raises(InputError, match="a cluster runs on this server already"):
-        runs.start(Asked(2), None)
+        runs.start(FormState(2), None)
     until(lambda: run.now > 0.2)
     run.stop()
     none_is_left(pids)
@@ -127,8 +130,8 @@ def test_a_cluster_that_does_not_answer_is_ended_by_force(runs, monkeypatch):
 def test_it_ends_when_the_app_has_been_killed():
     """Nobody is there to end it: the pipe to it is closed."""
     program = (
-        "import threading; from views.live.cluster import LIVE; from views.live.form_state import Asked\n"
-        "run = LIVE.start(Asked(2), None)\n"
+        "import threading; from views.live.cluster import LIVE; from views.live.form_state import FormState\n"
+        "run = LIVE.start(FormState(2), None)\n"
         "from tests.waiting import until; until(lambda: len(run.nodes) == 2)\n"
         "print(run._process.pid, flush=True); threading.Event().wait()"
     )
@@ -141,17 +144,19 @@ def test_it_ends_when_the_app_has_been_killed():
 
 
 def test_one_that_does_not_start_says_why(runs, monkeypatch):
-    monkeypatch.setattr(Asked, "command", lambda self, folder: [sys.executable, "-m", "cluster", "up", "--nodes", "0"])
-    run = runs.start(Asked(2), None)
+    monkeypatch.setattr(
+        FormState, "command", lambda self, folder: [sys.executable, "-m", "cluster", "up", "--nodes", "0"]
+    )
+    run = runs.start(FormState(2), None)
     until(lambda: run.is_over)
     assert run.state == FAILED
     assert run.problem.startswith("the cluster did not start: ") and "0" in run.problem
 
 
 BOUNDS = {
-    "UNWATCHED_S": "nobody watched it for 0 minutes, so it was ended",
-    "MOST_S": "it ran for 0 minutes, which is the most, so it was ended",
-    "MOST_BYTES": "its event logs have 0 GB, which is the most, so it was ended",
+    "UNWATCHED_S": "the cluster was stopped, because it was unwatched for 0 minutes",
+    "MOST_S": "the cluster was stopped, because it ran for 0 minutes, the limit",
+    "MOST_BYTES": "the cluster was stopped, because its event logs reached 0 GB, the limit",
 }
 
 
@@ -175,7 +180,7 @@ def entry(number: int, wish: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_stranger_watches_and_the_owner_acts(runs, monkeypatch):
-    """In a class; where nobody is a visitor, everybody acts."""
+    """In a class; without visitors, every user may control it."""
     monkeypatch.setattr(live, "LIVE", runs)
     run, _ = started(runs, owner="lecturer")
     wishes = ["snapshot", "restore", "kill", "sever", "mend", "stop"]
@@ -184,7 +189,7 @@ def test_a_stranger_watches_and_the_owner_acts(runs, monkeypatch):
     assert page.data(run)["may_act"] is False
     for number, wish in enumerate(wishes, start=1):
         page.take(entry(number, {"do": wish, "run": run.id, "node": "P1"}))
-        assert page.notice == {"seq": number, "text": "Somebody else has started this cluster; you may watch it."}
+        assert page.notice == {"seq": number, "text": "Another visitor started this cluster; you may watch it."}
     page.take(entry(9, {"do": "explore", "run": run.id, "begin": 0, "end": 1}))
     assert page.segment == ("explore", 0, 1) and page.notice is None
     assert run.state == RUNNING and not run.snapshots

@@ -40,7 +40,7 @@ def test_a_stretch_is_a_scenario_that_takes_its_snapshot_at_the_same_cut(still_r
     assert "Left out" not in scenario.story
 
 
-def test_any_stretch_begins_ends_and_is_cut_as_the_run_was(still_run):
+def test_any_segment_begins_ends_and_is_cut_as_the_run_was(still_run):
     """It begins with the states and messages of then, and each snapshot has recorded what it has in the run."""
     ledger, end = still_run.follower.ledger, still_run.now
     whole = {short_name(own.id): own for own in snapshots_of(_all_of(still_run))}
@@ -52,7 +52,7 @@ def test_any_stretch_begins_ends_and_is_cut_as_the_run_was(still_run):
         try:
             scenario = scenario_of(still_run, first, last)
         except InputError as problem:
-            assert "a recovery has taken back what happened in these seconds" in str(problem)
+            assert "a recovery has undone all events in these seconds" in str(problem)
             continue
         execution = run_of(read_toml(dumps(scenario), "live"))
         at = float(re.search(r"begins at (\d+\.\d) s", scenario.story)[1])
@@ -60,7 +60,7 @@ def test_any_stretch_begins_ends_and_is_cut_as_the_run_was(still_run):
         assert scenario.workload == "bank"
         for process, state in ledger.at(last).states.items():
             assert state in (None, states[process][-1])
-        if "has taken back what happened" not in scenario.story:
+        if "has undone all events from" not in scenario.story:
             held = ledger.before(first)
             assert abs(at - first) < 0.06
             count = sum(map(len, held.channels.values()))
@@ -86,7 +86,7 @@ def test_where_the_workload_cannot_begin_in_a_state_the_story_says_so(still_run,
     monkeypatch.setattr("views.live.segment.with_states", lambda *_: None)
     scenario = scenario_of(still_run, 0.1, still_run.now)
     assert scenario.workload == "scripted" and scenario.script
-    assert "without the states that the processes had then: the workload Bank cannot begin in them." in scenario.story
+    assert "without the states of the processes at that time: the workload Bank cannot begin in them." in scenario.story
 
 
 def _all_of(run):
@@ -95,7 +95,7 @@ def _all_of(run):
 
 def test_a_stretch_over_a_recovery_has_the_events_that_remain_and_says_so(still_run):
     scenario = scenario_of(still_run, 0.0, still_run.now)
-    assert "A recovery has taken some events back." in scenario.story
+    assert "A recovery has undone some events." in scenario.story
     assert [start.snapshot for start in scenario.snapshots] == ["snap-0001", "snap-0002"]
     events = [row for row in run_of(scenario).events if row.kind in APPLICATION_KINDS]
     assert all(line.label is None or "(" not in line.label for line in scenario.script), "numbered without gaps"
@@ -112,7 +112,7 @@ def test_a_snapshot_that_is_not_whole_in_the_stretch_is_left_out_in_a_sentence(s
 
 @pytest.mark.parametrize(("begin", "end"), [(5.0, 4.0), (-1.0, 2.0), (900.0, 901.0)])
 def test_where_nothing_is_a_sentence_says_so(still_run, begin, end):
-    with pytest.raises(InputError, match=r"wait until|show others"):
+    with pytest.raises(InputError, match=r"wait until|show other seconds"):
         scenario_of(still_run, begin, end)
 
 
@@ -123,7 +123,7 @@ def test_before_it_begins_there_is_nothing_to_take_along():
 
 def test_too_much_is_refused_in_a_sentence(still_run, monkeypatch):
     monkeypatch.setattr("views.live.segment.MOST_EVENTS", 5)
-    with pytest.raises(InputError, match="more than Explore shows of a segment; show fewer seconds"):
+    with pytest.raises(InputError, match="more than Explore shows of a cluster; show fewer seconds"):
         scenario_of(still_run, 0.0, still_run.now)
     monkeypatch.setattr("cluster.replay.segment.MOST_LINES", 5)
     with pytest.raises(InputError, match="show fewer seconds"):

@@ -13,7 +13,7 @@ import pytest
 from pipeline.spark import session as spark_session
 from tests.waiting import until
 from views.live.cluster import ENDED, RUNNING, LiveRun
-from views.live.form_state import Asked
+from views.live.form_state import FormState
 from views.live.frame import about, read_place
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run() -> Iterator[LiveRun]:
-    own = LiveRun(Asked(nodes=3, speed="lively"), None)
+    own = LiveRun(FormState(nodes=3, speed="lively"), None)
     yield own
     own.remove()
 

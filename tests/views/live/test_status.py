@@ -1,10 +1,10 @@
-"""What happens to a live cluster, in sentences."""
+"""The state and the events of a live cluster, in sentences."""
 
 from __future__ import annotations
 
 import pytest
 
-from views.live.status import said, short_name, state_said
+from views.live.status import last_event, short_name, state_at
 
 SNAPSHOT = "snap-0002-abcde"
 
@@ -25,12 +25,12 @@ def failed(reason: str):
         ([row("crash", "P2"), row("crash", "P3")], "P2 and P3 have ended."),
         (
             [row("crash", "P2"), row("recovery", snapshot=SNAPSHOT)],
-            "P2 has ended, so everybody goes back to snap-0002.",
+            "P2 has ended, so all processes go back to snap-0002.",
         ),
-        ([row("recovery")], "Everybody goes back to the beginning."),
+        ([row("recovery")], "All processes go back to the beginning."),
         (
             [row("crash", "P2"), row("recovery"), failed("the system is rolled back")],
-            "P2 has ended, so everybody goes back to the beginning. snap-0002 has failed by that.",
+            "P2 has ended, so all processes go back to the beginning. So snap-0002 has failed.",
         ),
         (
             [
@@ -39,18 +39,18 @@ def failed(reason: str):
                 failed("the system is rolled back"),
                 row("record", "P3", snapshot=SNAPSHOT),
             ],
-            "P2 has ended, so everybody goes back to the beginning. snap-0002 has failed by that.",
+            "P2 has ended, so all processes go back to the beginning. So snap-0002 has failed.",
         ),
         ([failed("P2 started again")], "snap-0002 has failed: P2 started again."),
-        ([row("down", channel="P1->P2")], "P1->P2 is severed: what is sent on it waits."),
+        ([row("down", channel="P1->P2")], "P1->P2 is severed: messages on it wait."),
         (
             [row("down", channel="P1->P2"), row("down", channel="P3->P2")],
-            "P1->P2 and P3->P2 are severed: what is sent on them waits.",
+            "P1->P2 and P3->P2 are severed: messages on them wait.",
         ),
-        ([row("down", channel=f"P{n}->P9") for n in range(5)], "5 channels are severed: what is sent on them waits."),
+        ([row("down", channel=f"P{n}->P9") for n in range(5)], "5 channels are severed: messages on them wait."),
         (
             [row("down", channel="P1->P2"), row("up", channel="P1->P2")],
-            "P1->P2 is mended: what has waited on it goes on.",
+            "P1->P2 is mended: messages on it go on.",
         ),
         ([row("record", "P1", snapshot=SNAPSHOT)], "P1 has recorded its state for snap-0002."),
         (
@@ -65,8 +65,8 @@ def failed(reason: str):
 )
 def test_the_last_thing_that_happened(marks, told):
     at = [(2.0 + number / 100, own) for number, own in enumerate(marks)]
-    assert said(at, 10).partition(" s: ")[2] == told
-    assert said(at, 1.0) == "", "nothing has happened yet"
+    assert last_event(at, 10).partition(" s: ")[2] == told
+    assert last_event(at, 1.0) == "", "nothing has happened yet"
 
 
 NAMES = ("P1", "P2", "P3")
@@ -110,26 +110,26 @@ RESTORED = [row("restore", name, snapshot=SNAPSHOT) for name in NAMES]
 )
 def test_how_the_system_is(marks, told):
     at = [(2.0 + number / 100, own) for number, own in enumerate(marks)]
-    assert state_said(at, 5.0, NAMES, {}).startswith(told)
-    assert state_said(at, 1.0, NAMES, {}) == "All 3 processes run.", "nothing has happened yet"
+    assert state_at(at, 5.0, NAMES, {}).startswith(told)
+    assert state_at(at, 1.0, NAMES, {}) == "All 3 processes run.", "nothing has happened yet"
 
 
 def test_who_stands_still_now_is_known_before_its_log_says_so():
-    assert state_said([], 9.0, NAMES, {"P2": 4.8}) == "P2 has stood still for 4 s."
-    assert state_said([], 4.0, NAMES, {"P2": 4.8}) == "All 3 processes run.", "it did not then"
-    assert state_said([(5.0, row("crash", "P2"))], 9.0, NAMES, {"P2": 4.8}) == "P2 is down."
+    assert state_at([], 9.0, NAMES, {"P2": 4.8}) == "P2 has stood still for 4 s."
+    assert state_at([], 4.0, NAMES, {"P2": 4.8}) == "All 3 processes run.", "it did not then"
+    assert state_at([(5.0, row("crash", "P2"))], 9.0, NAMES, {"P2": 4.8}) == "P2 is down."
 
 
 def test_only_what_lies_before_the_end_of_the_diagram_is_told():
     marks = [(3.0, row("crash", "P1")), (1.0, row("join", "P5"))]
-    assert said(marks, 2) == "At 1.0 s: P5 joins."
-    assert said(marks, 3) == "At 3.0 s: P1 has ended."
+    assert last_event(marks, 2) == "At 1.0 s: P5 joins."
+    assert last_event(marks, 3) == "At 3.0 s: P1 has ended."
 
 
 def test_a_cut_is_explained_where_it_is_seen():
     marks = [(3.0, row("committed", snapshot=SNAPSHOT))]
-    assert said(marks, 9, 3.0) == "At 3.0 s: snap-0002 is complete. The dashed line is its cut."
-    assert said(marks, 9, 3.1) == "At 3.0 s: snap-0002 is complete."
+    assert last_event(marks, 9, 3.0) == "At 3.0 s: snap-0002 is complete. The dashed line is its cut."
+    assert last_event(marks, 9, 3.1) == "At 3.0 s: snap-0002 is complete."
 
 
 def test_names_of_snapshots_lose_the_letters_that_tell_clusters_apart():
