@@ -21,8 +21,10 @@ from sim.core.effects import Out
 from sim.core.faults import fence_off
 from sim.core.model import COMMITTED, CRASH, RECOVERY, Channel, Message, Process, RecoveryState, Restorable, Timer
 from sim.services import storage_words
-from sim.services.coordinator import Coordinator, Notes, silent_in
+from sim.services.coordinator import Coordinator
 from sim.services.member import Member
+from sim.services.membership import silent_in
+from sim.services.rounds import Notes
 from sim.services.storage import Storage
 from sim.services.uploads import Part
 from sim.services.words import NAME as COORDINATOR
