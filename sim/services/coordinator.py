@@ -7,8 +7,8 @@ process gave up by itself, one could keep its part of a snapshot and another cou
    tells one process to start it. A setting bounds the number of snapshots under way; a pause follows each. Another
    may bound those that wait: one more fails at once.
 2. A process whose part is done tells the coordinator. When all have done so, the snapshot is complete.
-3. A snapshot that is not complete when its time is over has expired. It has failed if a process reports that it cannot
-   hold more messages, if one has started again without its part, or if the membership changes.
+3. A snapshot that is not complete when its time is over has expired. It has failed if a process cannot hold more
+   messages, if one has started again without its part, or if the membership changes.
 4. The coordinator tells its decision to every member. A process discards its part of a snapshot that is not complete,
    and ignores that snapshot from then on: later markers of it change nothing.
 5. A snapshot that has expired or failed is tried again under a new id, by another initiator.
@@ -26,11 +26,10 @@ process gave up by itself, one could keep its part of a snapshot and another cou
    anew, and loses its parts of the snapshots that have failed meanwhile. A question has a lease, too: only the answer
    to the last question counts, and no answer to an earlier incarnation.
 
-Point 9 needs clocks that run equally fast, and nothing else: control messages may take any time
-(C. G. Gray and D. R. Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency",
-SOSP 1989). If timers go off in any order, as in an order that a user chooses, the coordinator can take a process for
-gone that goes on all the same. Then each snapshot is still decided once, and all members agree on it, but its cut need
-not be consistent.
+Point 9 needs clocks that run equally fast, and nothing else: control messages may take any time (C. G. Gray and D. R.
+Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency", SOSP 1989). If a user
+chooses the order in which timers go off, the coordinator can take a process for gone that goes on all the same. Then
+each snapshot is still decided once, and all members agree on it, but its cut need not be consistent.
 
 The checkpoint coordinator of Apache Flink works much like this: P. Carbone et al., "State Management in Apache Flink",
 PVLDB 10(12), 2017.

@@ -40,9 +40,9 @@ class Round(NamedTuple):
 class Notes(NamedTuple):
     """The notes of the coordinator. `number` is that of the last id; `failures` counts failures in a row.
 
-    `expected` holds the processes that a recovery restores and that have not reported yet. `complete` holds the ids
-    of complete snapshots that are kept, `forgotten` of those that are no longer kept, and `ended` of those that
-    expired or failed.
+    `expected` holds the processes that a recovery restores and that have not reported yet. `complete` holds the ids of
+    complete snapshots that are kept, `forgotten` those of snapshots no longer kept. `ended` holds the ids of snapshots
+    that expired or failed.
     """
 
     members: tuple[str, ...]
