@@ -1,8 +1,8 @@
-"""python -m sim: run a scenario, write its [expect] table, examine its cuts, compare algorithms, explore all its runs,
-run a COS 418 case, say how large snapshots get, list what there is.
+"""python -m sim: run a scenario, write its [expect] table, examine its cuts, compare algorithms, explore all runs.
+Further commands run a COS 418 case, size snapshots, and list scenarios, algorithms and workloads.
 
-Exit status: 0 done; 1 an expectation is not met, a check fails that is not declared to fail, some run breaks a check,
-or a line of a .snap file is not as expected; 2 bad input, with one line on stderr.
+Exit status: 0 done. 1: an expectation is not met, an undeclared check fails, some run breaks a check, or a line of a
+.snap file is not as expected. 2: bad input, with one line on stderr.
 """
 
 from __future__ import annotations

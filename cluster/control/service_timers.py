@@ -9,7 +9,7 @@ from cluster.control.service_actions import Job
 from cluster.node.clock import RunningClock
 from cluster.node.site import Site, Wake
 from sim.core.model import Timer
-from sim.services.coordinator import silent_in
+from sim.services.membership import silent_in
 
 
 class ServiceTimers:

@@ -20,8 +20,9 @@ from cluster.node.site import Done, Site
 from sim.core.effects import Out
 from sim.core.model import CRASH, RECOVERY, Message, Process, RecoveryState, Restorable
 from sim.services import storage_words
-from sim.services.coordinator import Coordinator, Notes
+from sim.services.coordinator import Coordinator
 from sim.services.member import Member
+from sim.services.rounds import Notes
 from sim.services.storage import Storage
 from sim.services.words import NAME as COORDINATOR
 

@@ -25,7 +25,7 @@ from sim.core.errors import InputError
 from sim.core.log import to_json
 from sim.core.model import Process
 from sim.services.increments import restored
-from sim.services.storage import Shelf, Stored
+from sim.services.shelf import Shelf, Stored
 from sim.services.uploads import Part
 
 T = TypeVar("T")

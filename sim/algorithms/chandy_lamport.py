@@ -4,18 +4,18 @@ ACM Transactions on Computer Systems 3(1), 1985, section 3.2.
 Marker-sending rule for a process p. p records its state; then, for each outgoing channel c, p sends
 one marker along c before it sends anything else along c.
 
-Marker-receiving rule for a process q. On receiving a marker along a channel c: if q has not recorded
-its state, q records its state (following the marker-sending rule) and records the state of c as the
-empty sequence; otherwise q records the state of c as the sequence of messages received along c after
-q's state was recorded and before q received the marker along c.
+Marker-receiving rule for a process q. On receiving a marker along a channel c: if q has not recorded its state, q
+records its state (following the marker-sending rule) and records the state of c as the empty sequence. Otherwise q
+records the state of c: the messages received along c after q's state was recorded and before q received the marker
+along c.
 
 Any number of processes may initiate a snapshot, also at the same time; every process must be reachable from one of
 them. Channels are FIFO. A process has completed its part when a marker has come on every incoming channel. Every marker
 carries the id of its snapshot, so snapshots may overlap.
 
 The paper leaves open how the recorded parts are brought together; the parameter `collect` adds rules for that. The
-parameter `piggyback` adds rules for markers that ride on messages (sim/core/piggybacking.py), and `time_to_live` rules
-by which each process gives up by itself (sim/core/time_to_live.py).
+parameter `piggyback` adds rules for markers that ride on messages (sim/core/piggybacking.py). The parameter
+`time_to_live` adds rules by which each process gives up by itself (sim/core/time_to_live.py).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class ChandyLamport(SnapshotAlgorithm):
             out.start_recording(channel, snapshot)
 
     def carried_by_markers(self, process: Process, snapshot: str) -> Any:
-        """What the markers of `process` carry besides the id of the snapshot: nothing, but options may add to it."""
+        """The load of the markers of `process` besides the snapshot's id: nothing, but options may add to it."""
         return None
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:

@@ -6,19 +6,18 @@ until one of them writes to a page; then this page is copied (manual page of for
 S. A. Rago, Advanced Programming in the UNIX Environment, third edition, 2013).
 
 1. A process that is asked to save records its state at once. The copy shares every page with the process.
-2. While the copy is saved, the process goes on. Its first write to a page that is still shared copies that page. What
-   it writes later to that page copies nothing.
+2. While the copy is saved, the process goes on. Its first write to a page that is still shared copies that page. Later
+   writes to that page copy nothing.
 3. After `saving` time units the copy is saved, and the process notes how many pages it had to copy.
 
 A page is a key of a state that is a mapping; any other state is one page. A write of the value that is there already
 cannot be seen in a state, so it copies nothing here. Each snapshot counts pages of its own, as if it were the only one.
 
-With n pages and w writes to pages chosen uniformly at random while the copy is saved, n(1 - (1 - 1/n)^w) pages are
-copied in the mean: each page escapes all writes with the probability (1 - 1/n)^w.
+Take n pages, and w writes to pages chosen uniformly at random while the copy is saved. Each page escapes all writes
+with the probability (1 - 1/n)^w. So in the mean n(1 - (1 - 1/n)^w) pages are copied.
 
-This is a rule for one process alone. In a system of several, each saves its own state when it is asked, and nobody
-takes care that the copies are a consistent cut. There are no markers, and no channel is recorded. Channels need not be
-FIFO.
+This is a rule for one process alone. In a system of several, each saves its own state when it is asked, and no rule
+makes the copies a consistent cut. There are no markers, and no channel is recorded. Channels need not be FIFO.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class CopyOnWrite(SnapshotAlgorithm):
         process.memory = {other: copied for other, copied in memory.items() if other != snapshot} or None
 
     def copied_pages(self, note: Any) -> int:
-        """What rule 3 notes."""
+        """The note of rule 3."""
         return int(note["copied"])
 
     def messages(self) -> int:
@@ -110,7 +109,7 @@ class CopyOnWrite(SnapshotAlgorithm):
     # ------------------------------------------------------------------ words
 
     def note_words(self, body: Any) -> str:
-        """How many pages were copied."""
+        """The number of pages that were copied."""
         return f"copied {body['copied']} of {body['of']} page{'' if body['of'] == 1 else 's'}"
 
     rules: ClassVar[tuple[Rule, ...]] = (

@@ -10,7 +10,7 @@ Instead every message is stamped. A process is white until it records and red af
 A process that records tells each neighbour, in a control message, how many white messages it has sent to it. (F.
 Mattern discusses such counts in "Efficient Algorithms for Distributed Snapshots and Global Virtual Time Approximation",
 Journal of Parallel and Distributed Computing 18(4), 1993.) A count makes a white process record. A channel is closed
-when that many white messages have been received. So every snapshot completes, even if nobody sends a red message.
+when that many white messages have been received. So every snapshot completes, even if no process sends a red message.
 
 A stamp lists all snapshots for which the sender is red, so snapshots may overlap.
 """
@@ -31,7 +31,7 @@ CountsOfSnapshots = Mapping[tuple[str, Channel], int]
 
 
 class Notes(NamedTuple):
-    """What a process remembers. Never mutated.
+    """The notes of a process. Never mutated.
 
     `sent` and `received` count the messages of each channel. By snapshot and channel, `white` counts the white messages
     received, and `announced` is the number sent, once the sender has told it.

@@ -2,7 +2,7 @@
 Parallel and Distributed Computing 18(4), 1993: one counter for each process.
 
 Channels need not be FIFO. As with Lai and Yang, a process is white until it records and red afterwards, and every
-message has the colour of its sender. But nobody counts the messages of single channels:
+message has the colour of its sender. But no process counts the messages of single channels:
 
 1. A process counts the messages that it has sent, less those that it has received. When it turns red, it records its
    state and reports this counter to the initiator, in a control message. The initiator need not be a neighbour.
@@ -12,9 +12,9 @@ message has the colour of its sender. But nobody counts the messages of single c
 4. The sum of all counters is the number of white messages that are on their way. When every process has reported and
    the sum is zero, the initiator knows that the snapshot is complete. It tells the others, which close their channels.
 
-A process to which nobody sends a red message would stay white, and the snapshot would never be complete. So the
-initiator announces the snapshot to every process when it turns red itself, and an announcement turns a white process
-red (the parameter `announce`). Without announcements, rule 2 alone has to reach every process.
+A process that receives no red message would stay white, and the snapshot would never be complete. So the initiator
+announces the snapshot to every process when it turns red itself, and an announcement turns a white process red (the
+parameter `announce`). Without announcements, rule 2 alone has to reach every process.
 
 A sum of zero says nothing until all have reported: a counter that is missing may be the one that is not zero. Once all
 have reported, all are red, so no white message is sent any more and the sum can only fall.
@@ -44,11 +44,11 @@ def signed(count: int) -> str:
 
 
 class Notes(NamedTuple):
-    """What a process remembers. Never mutated.
+    """The notes of a process. Never mutated.
 
-    `counter` is the number of messages sent less those received. By snapshot, `initiators` names who started it. At the
-    initiator, until it knows that the snapshot is complete, `sums` is the sum of the counters so far, and `reported`
-    names the processes that have reported.
+    `counter` is the number of messages sent less those received. By snapshot: `initiators` names its initiator; `sums`
+    is the sum of the counters so far; `reported` names the processes that have reported. The last two are kept at the
+    initiator, until it knows that the snapshot is complete.
     """
 
     counter: int = 0

@@ -1,4 +1,4 @@
-"""Stop-the-world: a coordinator lets the channels run empty before anybody records.
+"""Stop-the-world: a coordinator lets the channels run empty before any process records.
 
 A classic method of checkpointing, called "sync-and-stop" by J. S. Plank, "Efficient Checkpointing on MIMD
 Architectures", 1993; surveyed as "blocking coordinated checkpointing" by E. N. Elnozahy, L. Alvisi, Y.-M. Wang and
@@ -6,20 +6,20 @@ D. B. Johnson, "A Survey of Rollback-Recovery Protocols in Message-Passing Syste
 
 1. The coordinator tells every process to pause. A paused process begins nothing: it has no internal events, and sends
    nothing of its own. It still receives, and what its program answers at once is part of the receipt.
-2. A process that pauses reports how many messages it has sent and received on each channel, and anew after each message
-   that it receives while it is paused.
+2. A process that pauses reports how many messages it has sent and received on each channel. It reports anew after each
+   message that it receives while it is paused.
 3. When on each channel as many messages are reported received as sent, all channels are empty, and stay so: the
    coordinator tells every process to record.
 4. A process records its state, and every incoming channel as empty, and says that it is done.
 5. When all are done, the coordinator tells them to go on.
 
-Why counts of each channel, and not one sum over all. A report is as old as its way is long. A process that answers
-while it is paused sends after its report; another may receive this and report before the next report of the first
-comes. Then the sums may agree while a third message is on its way. On each channel they cannot: consider the first
-receipt that no report counts. Its message was sent before its sender's report, so on this channel another message must
-be counted as received that was not counted as sent; it was sent after a receipt that no report counts, and received
-before the first one. (The argument, for detecting termination, is that of F. Mattern, "Algorithms for Distributed
-Termination Detection", Distributed Computing 2, 1987, on vectors of counts.)
+Counts are of each channel, and not one sum over all, because reports take time. A process that answers while it is
+paused sends after its report; another may receive this and report before the next report of the first comes. Then the
+sums may agree while a third message is on its way. On each channel they cannot: consider the first receipt that no
+report counts. Its message was sent before its sender's report, so on this channel another message must be counted as
+received that was not counted as sent; it was sent after a receipt that no report counts, and received before the first
+one. (The argument, for detecting termination, is that of F. Mattern, "Algorithms for Distributed Termination
+Detection", Distributed Computing 2, 1987, on vectors of counts.)
 
 Channels need not be FIFO. Snapshots may overlap: a process goes on when the last one that has paused it lets it.
 """
@@ -44,7 +44,7 @@ Counts = dict[str, int]  # messages, by the name of a channel; those without mes
 
 
 class Notes(NamedTuple):
-    """What a process remembers: its counts, and the snapshots that have paused it and not let it go on."""
+    """The notes of a process: its counts, and the snapshots that have paused it and not let it go on."""
 
     sent: Counts = {}  # noqa: RUF012  # never changed in place
     received: Counts = {}  # noqa: RUF012
@@ -52,7 +52,7 @@ class Notes(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What the coordinator knows of one snapshot: the last report of each process, and who is done."""
+    """The coordinator's notes on one snapshot: the last report of each process, and the processes that are done."""
 
     reports: dict[str, dict[str, Counts]] = {}  # noqa: RUF012
     is_recording: bool = False
@@ -100,13 +100,13 @@ STANDS_STILL = Formula(
 
 
 class Coordinator(Service):
-    """Stops all processes, waits until the channels are empty, has everybody record, and lets them go on."""
+    """The coordinator: it stops all, waits until the channels are empty, has all record, and lets them go on."""
 
     name = NAME
     called = "the coordinator"
 
     def on_initiate(self, service: Process, snapshot: str, out: Out) -> None:
-        """Stop everybody."""
+        """Stop all processes."""
         if snapshot not in (service.memory or {}):
             self._note(service, snapshot, Round())
             self._tell_all(PAUSE, snapshot, out)
@@ -145,7 +145,7 @@ class Coordinator(Service):
 
 
 class StopTheWorld(SnapshotAlgorithm):
-    """Pause everybody, wait until all channels are empty, record, go on."""
+    """Pause all processes, wait until all channels are empty, record, go on."""
 
     name = "stop_the_world"
     title = "Stop-the-world"
@@ -264,7 +264,7 @@ class StopTheWorld(SnapshotAlgorithm):
     }
 
     def situation(self, key: str, rows: Sequence[Event]) -> str:
-        """What a control message says decides which clause is carried out, and whether anything follows from it."""
+        """A control message decides by its content which clause is carried out, and whether anything follows."""
         if key != "control":
             return key
         follows = any(row.kind in (CONTROL_SEND, RESUMED) for row in rows)

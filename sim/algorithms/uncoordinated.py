@@ -1,19 +1,19 @@
-"""Uncoordinated copies: every process records its state when it likes, and nobody tells anybody.
+"""Uncoordinated checkpoints: every process records its state when it likes, and tells no other process.
 
 B. Randell, "System Structure for Software Fault Tolerance", IEEE Transactions on Software Engineering 1(2), 1975;
 "uncoordinated checkpointing" in E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-Recovery
 Protocols in Message-Passing Systems", ACM Computing Surveys 34(3), 2002.
 
-1. Each process makes its first copy when it is asked to begin, and then a copy after every so many of its own events. A
-   receipt counts as one event together with what the program answers to it.
+1. Each process takes its first checkpoint when it is asked to begin, and then one after every `every` events of its
+   own. A receipt counts as one event together with the program's answers to it.
 2. There are no markers, no stamps and no control messages, and no channel is recorded.
 
-After a failure the processes that failed go back to their last copies; the others may keep their present states. These
-states need not be a consistent cut: one may contain the receipt of a message whose send is in none. That receiver goes
-back to an older copy; so what it has sent since is unsent, and the next one has to go back: the domino effect. It ends
-at the recovery line (sim/core/recovery_line.py), at worst with every process in its initial state. If all processes
-fail, that is a total failure: no process has more than its copies. What is in the channels at the recovery line is in
-no copy: it is lost, or has to be sent again.
+After a failure the processes that failed go back to their last checkpoints; the others may keep their present states.
+These states need not be a consistent cut: one may contain the receipt of a message whose send is in none. That receiver
+goes back to an older checkpoint; its later messages are then unsent, and the next receiver has to go back: the domino
+effect. It ends at the recovery line (sim/core/recovery_line.py), at worst with every process in its initial state. If
+all processes fail, that is a total failure: no process has more than its checkpoints. Messages in the channels at the
+recovery line are in no checkpoint: they are lost, or have to be sent again.
 
 Channels need not be FIFO.
 """
@@ -50,7 +50,7 @@ RANDELL = (
 
 
 class Uncoordinated(SnapshotAlgorithm):
-    """Everybody records when it likes."""
+    """Every process records when it likes."""
 
     name = "uncoordinated"
     title = "Uncoordinated copies"

@@ -69,7 +69,7 @@ class Service:
         """A recovery begins, which goes back to `goal`."""
 
     def goal(self, service: Process, wanted: str | None, recovery: RecoveryState) -> Restorable | None:
-        """What a recovery goes back to: the snapshot `wanted`, or the last valid one (None: this is no storage)."""
+        """Return the goal of a recovery: the snapshot `wanted`, or the last valid one (None: this is no storage)."""
         return None
 
 
@@ -131,7 +131,7 @@ class SnapshotAlgorithm(Parametrised):
     # ------------------------------------------------------------------ rules
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """What is wrong with the parameters on this graph, as pairs (parameter, sentence)."""
+        """Yield the problems of the parameters on this graph, as pairs (parameter, sentence)."""
         return iter(())
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
@@ -190,7 +190,7 @@ class SnapshotAlgorithm(Parametrised):
         return self.overtakes
 
     def copied_pages(self, note: Any) -> int | None:
-        """How many pages of its state a process has copied, by what it has noted (None: it does not say)."""
+        """The number of pages of its state that a process has copied, by its `note` (None: the note does not say)."""
         return None
 
     def messages(self) -> int:
@@ -238,7 +238,7 @@ class SnapshotAlgorithm(Parametrised):
         return key
 
     def note_words(self, body: Any) -> str:
-        """What a process has noted with `out.note`, as a clause: "sets the sum to 2"."""
+        """The note of a process (`out.note`) as a clause: "sets the sum to 2"."""
         return f"notes {body}"
 
     @cached_property

@@ -13,7 +13,7 @@ from sim.core.model import Copy, Lose, Message
 
 
 class Chances:
-    """What becomes of the messages of one run. Ask in the order of sending.
+    """The fate of the messages of one run. Ask in the order of sending.
 
     `lose` and `copy` are the shares of all messages, markers too, that are lost and that are copied, from 0 to 1.
     """

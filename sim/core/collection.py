@@ -1,15 +1,15 @@
 """Collection at the initiator: rules that an algorithm may add to its own, as an option.
 
-When a snapshot is complete, each process has its own part of it, and nobody has the whole. K. M. Chandy and L. Lamport
-("Distributed Snapshots", 1985) name this as a task of its own. Here the parts come together at the initiator, which
-need not be a neighbour of any other process:
+When a snapshot is complete, each process has its own part of it, and no process has all parts. K. M. Chandy and L.
+Lamport ("Distributed Snapshots", 1985) name this as a task of its own. Here the parts come together at the initiator,
+which need not be a neighbour of any other process:
 
 1. Every marker names the process that started the snapshot.
 2. A process whose part is complete reports it, in a control message, to the process that its first marker named.
-3. When the initiator's own part is complete and a report of every other process has come, it knows that the whole
-   snapshot is there. This is an event of its own.
+3. When the initiator's own part is complete and a report of every other process has come, it knows that the snapshot is
+   complete. This is an event of its own.
 
-With several initiators nobody would get all the reports, so a snapshot that is collected has one.
+With several initiators no process would get all the reports, so a snapshot that is collected has one initiator.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REPORT = RuleClause(
 
 
 class Gathered(NamedTuple):
-    """What a process knows of a snapshot that is collected: who started it, and there the parts that have come."""
+    """The notes of a process on a collected snapshot: its initiator, and at the initiator the parts that have come."""
 
     initiator: str
     parts: Mapping[str, Any] = {}  # replaced, never changed
@@ -80,7 +80,7 @@ class Collection(SnapshotAlgorithm):
 
     @staticmethod
     def part(process: Process, snapshot: str) -> dict[str, Any]:
-        """What `process` has recorded: its state, and the messages of each incoming channel."""
+        """The recording of `process`: its state, and the messages of each incoming channel."""
         own = process.snapshots[snapshot]
         kept = {channel.name: [message.body for message in own.kept.get(channel, ())] for channel in process.incoming}
         return {"state": own.state, "channels": kept}

@@ -49,7 +49,7 @@ class Load(NamedTuple):
     def behind(self) -> float:
         """The mean seconds that a marker takes on a FIFO channel: it arrives right behind the last message before it.
 
-        That message was sent up to `gap` earlier, at any moment alike, so this is the mean of
+        That message was sent up to `gap` earlier, at a uniformly distributed moment. So this is the mean of
         max(marker_delay, delay - u), u from 0 to `gap`.
         """
         longer = self.delay - self.marker_delay
@@ -66,7 +66,7 @@ class Load(NamedTuple):
     def with_next(self) -> float:
         """The mean seconds until a control message or the next message, whichever is first, tells a neighbour.
 
-        That message is sent up to `gap` later, at any moment alike, so this is the mean of
+        That message is sent up to `gap` later, at a uniformly distributed moment. So this is the mean of
         min(marker_delay, delay + u), u from 0 to `gap`.
         """
         longer = self.marker_delay - self.delay

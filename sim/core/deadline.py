@@ -1,7 +1,7 @@
-"""Deadlines: work that has run out of time, or that nobody waits for any more, stops by itself.
+"""Deadlines: work that has run out of time, or that is not wanted any more, stops by itself.
 
-Whoever allows only so much time does the work `within` a deadline. Whatever may take long asks `check` now and then, or
-goes through its items by `in_time`; both raise OutOfTime. Without a deadline, as on the command line, they do nothing.
+Work with limited time runs `within` a deadline. Long work calls `check` now and then, or goes through its items by
+`in_time`; both raise OutOfTime. Without a deadline, as on the command line, they do nothing.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Item = TypeVar("Item")
 
 
 class OutOfTime(Exception):
-    """The time for this work is spent, or nobody waits for it any more. Not bad input: whoever set it says what."""
+    """The time for this work is spent, or it is not wanted any more. Not bad input: the caller chooses the message."""
 
 
 class Deadline:
     """The end of the time for the work of this thread.
 
-    The thread has `seconds` of processor time, however busy the machine is with other work, but no more than `patience`
-    times as long by the clock. `is_wanted` tells whether somebody still waits for it.
+    The thread has `seconds` of processor time, but at most `patience` times as many seconds by the clock. Other work of
+    the machine does not count. `is_wanted` tells whether the work is still wanted.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Deadline:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """What the thread waits in the block costs none of its time."""
+        """A block whose waiting costs the thread none of its time."""
         begin = time.monotonic()
         try:
             yield

@@ -18,7 +18,7 @@ HOLD = math.inf
 
 @dataclass(frozen=True)
 class DelayRule:
-    """How delays are drawn, in time units.
+    """The rule by which delays are drawn, in time units.
 
     kind "fixed": always `low`; "uniform": between `low` and `high`; "whole": a whole number from `low` to `high`, both
     included; "exponential": with mean `low`; "listed": `values[i]` for the message with id i, markers included

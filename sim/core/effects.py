@@ -112,7 +112,7 @@ class Resume(NamedTuple):
 
 
 class StandStill(NamedTuple):
-    """This process begins nothing and takes nothing from its channels, whatever its algorithm allows, until GoOn."""
+    """This process begins nothing and takes nothing from its channels until GoOn, although its algorithm allows it."""
 
 
 class GoOn(NamedTuple):
@@ -148,13 +148,13 @@ class Forget(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """The manifest of a snapshot is written: the workload may give its outputs to the world outside."""
+    """The manifest of a snapshot is written: the workload may give its outputs to the environment."""
 
     snapshot: str
 
 
 class Give(NamedTuple):
-    """This process gives something to the world outside."""
+    """This process gives an output to the environment."""
 
     body: Any
 
@@ -288,11 +288,11 @@ class Out:
         self.effects.append(Forget(snapshot))
 
     def commit(self, snapshot: str) -> None:
-        """This process hears that `snapshot` is valid: the workload may give its outputs to the world outside."""
+        """This process hears that `snapshot` is valid: the workload may give its outputs to the environment."""
         self.effects.append(Commit(snapshot))
 
     def give(self, body: Any) -> None:
-        """This process gives an output to the world outside, which no recovery takes back."""
+        """This process gives an output to the environment, which no recovery takes back."""
         self.effects.append(Give(body))
 
     def manifest(self, snapshot: str, body: Any) -> None:

@@ -270,7 +270,7 @@ class Engine:
         return item.number in state.waiting and (item.after is None or item.after in state.happened)
 
     def _is_undone(self, action: Action) -> bool:
-        """Whether a fault may change nothing: nobody knows before a run when a recovery brings a process back."""
+        """Whether this fault can be a no-op, because a recovery may already have restarted the process."""
         return self.has_lives and KIND_OF[type(action)].is_unsure  # type: ignore[index]
 
     def _is_frozen(self, state: State, action: Action) -> bool:
@@ -380,7 +380,7 @@ class Engine:
             twin.queues = [queue.copy() for queue in twin.queues]
 
     def actor(self, action: Action) -> int:
-        """The number of the process (or service) that performs `action`; faults are the world's."""
+        """The number of the process (or service) that performs `action`; the environment performs faults."""
         if isinstance(action, Deliver):
             return action.message.channel.target
         if type(action) is Send:
@@ -527,7 +527,7 @@ class Engine:
                     self._put_back(state, process)
 
     def goal(self, state: State, wanted: str | None, failed: frozenset[str] = frozenset()) -> Restorable:
-        """What a recovery goes back to that begins in `state` and wants the snapshot `wanted` (None: the last one).
+        """Return the goal of a recovery that begins in `state` and wants the snapshot `wanted` (None: the last one).
 
         `failed` names the processes for which it begins (none: all processes are rolled back on purpose).
         """
@@ -655,7 +655,7 @@ class Engine:
         return number
 
     def _note_sent(self, state: State, message: Message) -> None:
-        """What a recovery needs to know of a message: its epoch, and its place in the log of its channel."""
+        """The facts of a message that a recovery needs: its epoch, and its place in the log of its channel."""
         source, channel = state.node(message.channel.source), message.channel
         message.epoch = source.epoch
         if self.has_logs and message.kind == APP:

@@ -31,12 +31,12 @@ class FaultKind(NamedTuple):
 
     @property
     def needs(self) -> str:
-        """What its process or channels have to be before it (empty: anything)."""
+        """The condition of its process or channels before the fault (empty: any)."""
         return self.ends[0] if self.ends and not self.begins else ""
 
     @property
     def is_unsure(self) -> bool:
-        """Whether nobody knows before a run if it changes something, where recoveries bring processes back."""
+        """Whether it can be a no-op, because a recovery may already have restarted the process."""
         return not {self.begins, self.needs, self.unless}.isdisjoint({DOWN, FROZEN})
 
 

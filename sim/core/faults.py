@@ -1,20 +1,20 @@
-"""Faults: what the world does to a system. No process takes part in it, and no rule book is asked.
+"""Faults: actions of the environment on a system. No process takes part in them, and no rule book is asked.
 
 A process that crashes loses all that it holds: its state, what it has recorded, its notes and its timers. Until it
-starts again it does nothing, and what comes to it is lost. It starts again from its initial state; its events go on
-counting. A severed channel delivers nothing; what is due meanwhile arrives when the channel is mended.
+starts again it does nothing, and messages to it are lost. It starts again from its initial state; its events go on
+counting. A severed channel delivers nothing; messages due meanwhile arrive when the channel is mended.
 
-A process that is frozen keeps all that it holds and takes no step. What comes to it waits in its channels. Its timers
-stand still, too: what was left of their time is left when it is thawed. A crash or a leave ends that; it leaves without
+A process that is frozen keeps all that it holds and takes no step. Messages to it wait in its channels. Its timers
+stand still, too: after the thaw they have as much time left as before. A crash or a leave ends that; it leaves without
 a word then.
 
 A process that leaves loses all that it holds, too, and its channels are no longer there: the others send nothing on
-them any more, and wait for nothing on them. What is on its way from it still arrives, and what is on its way to it is
+them any more, and wait for nothing on them. Messages in transit from it still arrive; messages in transit to it are
 lost. A process that joins begins in its initial state, with its channels from and to those that are present.
 
-Under a FIFO layer (sim/core/network.py) a message that is lost is sent again, and of two copies one is dropped: nobody
-sees more of it than the time that it takes. On a raw network what is lost is lost, and a copy is one more message. A
-process that is slow takes longer for its turns and its messages; only a scheduler with times knows how long.
+Under a FIFO layer (sim/core/network.py) a message that is lost is sent again, and of two copies one is dropped:
+processes notice only the time that it takes. On a raw network a lost message is not resent, and a copy is one more
+message. A process that is slow takes longer for its turns and its messages; only a scheduler with times knows how long.
 """
 
 from __future__ import annotations

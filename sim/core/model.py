@@ -143,7 +143,7 @@ class MessageReference(NamedTuple):
 
 
 class LocalSnapshot(NamedTuple):
-    """What one process has recorded for one snapshot.
+    """The recording of one process for one snapshot.
 
     `inside` is the number of its application events inside the cut. `kept` holds the messages recorded so far, by
     incoming channel. `closed` holds the channels whose recording has ended. `done`: nothing is missing. A run that may
@@ -229,9 +229,9 @@ class Process:
 
 
 class Restorable(NamedTuple):
-    """What a system can go back to: `snapshot` (None: the initial state), and its part by process.
+    """The goal of a recovery: `snapshot` (None: the initial state), and its parts by process.
 
-    `takes` holds how long it takes to fetch each part, in time units from the beginning of the recovery. `valid` names
+    `takes` holds the time until each part is fetched, in time units from the beginning of the recovery. `valid` names
     the snapshots that stay valid; the parts of all others are thrown away. `restores` names the processes that go back,
     and `keeps` those that did not fail and keep their present states.
     """
@@ -245,7 +245,7 @@ class Restorable(NamedTuple):
 
 
 class RecoveryState(NamedTuple):
-    """What recoveries need to know of a state.
+    """The part of a state that recoveries need.
 
     `epoch` is the number of recoveries so far, `planned` that of those at a time given. `goal` is what the last one
     goes back to, and `waiting` holds the numbers of the processes that it has not restored yet. `failed` names the
@@ -269,10 +269,9 @@ class State:
     `queues[c]` holds the messages in channel number c, oldest first; `control` the control messages on their way;
     `timers` the timers that are set, by process number and name. `happened` holds the labels of past events that some
     agenda item waits for; `waiting` the numbers of the agenda items that wait for an event and are not carried out yet.
-    `severed` holds the channels that deliver nothing, and `slowed`, by process number, how many
-    times as long as usual one takes. `recovery` is what recoveries need to know. Where the scenario
-    has faults, the last of `services` is the world, which only
-    counts those that have happened.
+    `severed` holds the channels that deliver nothing, and `slowed`, by process number, the factor by which a process is
+    slow. `recovery` is the part that recoveries need. If the scenario has faults, the last of `services` is the
+    environment, which only counts the faults so far.
     """
 
     __slots__ = (
@@ -390,7 +389,7 @@ class Start:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Crash:
-    """The world: process number `process` loses all that it holds, and does nothing until it starts again."""
+    """The environment: process number `process` loses all that it holds, and does nothing until it starts again."""
 
     process: int
     item: int | None = None
@@ -398,7 +397,7 @@ class Crash:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Restart:
-    """The world: process number `process`, which has crashed, starts again from its initial state."""
+    """The environment: process number `process`, which has crashed, starts again from its initial state."""
 
     process: int
     item: int | None = None
@@ -406,7 +405,7 @@ class Restart:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Freeze:
-    """The world: process number `process` stands still, and so do its timers. It keeps all that it holds."""
+    """The environment: process number `process` stands still, and so do its timers. It keeps all that it holds."""
 
     process: int
     item: int | None = None
@@ -414,7 +413,7 @@ class Freeze:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Thaw:
-    """The world: process number `process`, which is frozen, goes on."""
+    """The environment: process number `process`, which is frozen, goes on."""
 
     process: int
     item: int | None = None
@@ -422,7 +421,7 @@ class Thaw:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Sever:
-    """The world: these channels deliver nothing until they are mended."""
+    """The environment: these channels deliver nothing until they are mended."""
 
     channels: tuple[Channel, ...]
     item: int | None = None
@@ -430,7 +429,7 @@ class Sever:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Mend:
-    """The world: these channels, which are severed, deliver again."""
+    """The environment: these channels, which are severed, deliver again."""
 
     channels: tuple[Channel, ...]
     item: int | None = None
@@ -438,7 +437,7 @@ class Mend:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Join:
-    """The world: process number `process` becomes part of the system, in its initial state, and so do its channels."""
+    """The environment: process number `process` joins the system in its initial state, with its channels."""
 
     process: int
     item: int | None = None
@@ -446,7 +445,7 @@ class Join:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Leave:
-    """The world: process number `process` is no longer part of the system, and neither are its channels."""
+    """The environment: process number `process` leaves the system, and its channels go with it."""
 
     process: int
     item: int | None = None
@@ -454,7 +453,7 @@ class Leave:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Slow:
-    """The world: process number `process` takes `factor` times as long as usual; 1: as long as usual."""
+    """The environment: process number `process` takes `factor` times as long as usual; 1: as long as usual."""
 
     process: int
     factor: float
@@ -463,7 +462,7 @@ class Slow:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Lose:
-    """The world: a message that is on its way is lost. A FIFO layer sends it again."""
+    """The environment: a message that is on its way is lost. A FIFO layer sends it again."""
 
     reference: MessageReference
     item: int | None = None
@@ -471,7 +470,7 @@ class Lose:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Copy:
-    """The world: a message that is on its way will arrive twice. A FIFO layer drops the second one."""
+    """The environment: a message that is on its way will arrive twice. A FIFO layer drops the second one."""
 
     reference: MessageReference
     item: int | None = None
@@ -479,7 +478,8 @@ class Copy:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Recover:
-    """The world: a recovery begins. `number` counts those at a time given, from 0 (None: a crash is the reason)."""
+    """The environment: a recovery begins. `number` counts those at a given time, from 0 (None: a crash is the
+    reason)."""
 
     number: int | None
     item: ClassVar[None] = None
@@ -487,7 +487,7 @@ class Recover:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Restore:
-    """The world: process number `process` goes back to what the recovery under way has for it."""
+    """The environment: process number `process` goes back to what the recovery under way has for it."""
 
     process: int
     item: ClassVar[None] = None
@@ -502,8 +502,8 @@ Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start | Fault | Re
 class AgendaItem:
     """An action that the scenario plans: a script line, an initiation or a fault. `process` is the node that acts.
 
-    It happens at `time`, or `time` units after the event labelled `after`. `rank` is its place among the timed items
-    of its process, from 0 (None: it waits for an event, or for the message that is to be lost or copied).
+    It happens at `time`, or `time` units after the event labelled `after`. `rank` is its place among the timed items of
+    its process, from 0. `rank` is None if it waits for an event, or for the message that is to be lost or copied.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""How channels, events and faults are called wherever a person reads: C12; H, or the step of an event without label."""
+"""The names of channels, events and faults for human readers: C12; H, or the step of an event without label."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def message_sent(send: Event) -> str:
 
 
 def where_sent(*, is_unsent: bool) -> str:
-    """What makes a cut inconsistent that has a receipt inside: `sent outside it`, or a recovery took the send back."""
+    """The reason why a receipt makes its cut inconsistent: `sent outside it`, or a recovery took the send back."""
     return "a recovery has taken its sending back" if is_unsent else "sent outside it"

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 class Parameter(NamedTuple):
     """One parameter: its kind, default and range. A number may be `inf` only if `infinite`.
 
-    `kind` is "whole" (a whole number >= `least`), "number" (any number >= `least`), "flag" (true or false), "text",
-    "texts" (a list of texts), "table" (a table of values of kind `item`, which may be "texts" or "table" as well), or
-    "per_process" (a whole number for all processes, or a table of them).
+    `kind` is one of these. "whole": a whole number >= `least`. "number": any number >= `least`. "flag": true or false.
+    "text". "texts": a list of texts. "table": a table of values of kind `item`, which may be "texts" or "table" as
+    well. "per_process": a whole number for all processes, or a table of them.
     """
 
     kind: str

@@ -179,7 +179,7 @@ class Piggybacking(SnapshotAlgorithm):
         return "carrying" if stamp else "plain"
 
     def stamp_words(self, stamp: Any) -> str:
-        """What a message carries, as in "stamped with the marker of S1"."""
+        """The load of a message in words, as in "stamped with the marker of S1"."""
         names = [snapshot for snapshot, _ in stamp or ()]
         if not names:
             return ""

@@ -1,20 +1,20 @@
-"""Recovery: every process goes back to its part of one snapshot, and the system begins a new life, an epoch.
+"""Recovery: every process goes back to its part of one snapshot, and the system begins a new epoch.
 
 E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-Recovery Protocols in Message-Passing
 Systems", ACM Computing Surveys 34(3), 2002.
 
 1. The recovery begins: its goal is the last snapshot of which the manifest is written, else the initial state. The
-   epoch is raised by one. Where nobody coordinates the copies, the goal is their recovery line: a process that did not
+   epoch is raised by one. If checkpoints are uncoordinated, the goal is their recovery line: a process that did not
    fail keeps its present state there, unless it has to go back as well. It belongs to the new epoch at once.
 2. Each process is restored as soon as its part is fetched. It takes its recorded state, and the workload goes on from
-   the turn that belongs to it. All that it did after its part is abandoned. What its channels had recorded is put back
-   into them, before all that is new.
+   the turn that belongs to it. Its work after its part is abandoned. The recorded messages of its channels are put back
+   into them, before all new ones.
 3. A message of an earlier epoch that comes to a restored process is fenced off: it changes nothing. A message of the
    new epoch waits until its receiver is restored.
-4. Script lines, snapshots and faults of the scenario are the world outside: they are not repeated.
+4. Script lines, snapshots and faults of the scenario belong to the environment: they are not repeated.
 
-A scenario may leave out a part of this, to see what goes wrong: restore some processes only, drop what the channels
-held, or let the messages of earlier epochs in.
+A scenario may leave out a part of this, to see what goes wrong: restore some processes only, drop the contents of the
+channels, or let the messages of earlier epochs in.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ON_CRASH = "crash"
 
 @dataclass(frozen=True)
 class RecoveryPlan:
-    """What the table [recovery] says.
+    """The table [recovery].
 
     A recovery begins at each time `at`, and if `on` is "crash", `detect` time units after each crash. It restores the
     `processes` named (empty: all of them). It puts the contents of the channels back if `channels`, and fences off the
-    messages of earlier epochs if `fence`. `to` names the snapshot that each of those at a time given goes back to ("":
-    the last one), or is empty: all go back to the last one.
+    messages of earlier epochs if `fence` is on. `to` names the snapshot for each recovery at a given time ("": the last
+    one). If `to` is empty, all go back to the last one.
     """
 
     at: tuple[float, ...] = ()
@@ -106,7 +106,7 @@ def contents(recovery: RecoveryState, process: Process, *, from_log: bool) -> It
 
 
 def _from_log(recovery: RecoveryState, channel: Channel, part: LocalSnapshot | None) -> list[Message]:
-    """What the log of `channel` holds from the offset of the receiver to that of the sender."""
+    """The entries in the log of `channel` from the offset of the receiver to that of the sender."""
     sender = recovery.goal.parts.get(channel.source_name)
     last = sender.offsets.get(channel, 0) if sender else 0
     first = part.offsets.get(channel, 0) if part else 0
@@ -121,7 +121,7 @@ def put_back(queue: list[Message], message: Message) -> None:
 
 
 def is_next(message: Message, queue: Sequence[Message]) -> bool:
-    """Whether `message` is the oldest of its epoch: lives are connections of their own."""
+    """Whether `message` is the oldest of its epoch: each epoch has its own connections."""
     return message is next((other for other in queue if other.epoch == message.epoch), None)
 
 
@@ -137,7 +137,7 @@ def waits(message: Message, recovery: RecoveryState) -> bool:
 
 
 def links(chain: Any) -> list[Any]:
-    """What a chain holds, oldest first."""
+    """The items of a chain, oldest first."""
     found = []
     while chain is not None:
         chain, own = chain

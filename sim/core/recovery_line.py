@@ -1,15 +1,15 @@
-"""The recovery line of copies that nobody has coordinated, and the domino effect that leads to it.
+"""The recovery line of uncoordinated checkpoints, and the domino effect that leads to it.
 
 B. Randell, "System Structure for Software Fault Tolerance", IEEE Transactions on Software Engineering 1(2), 1975; E. N.
 Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-Recovery Protocols in Message-Passing Systems",
-ACM Computing Surveys 34(3), 2002. Each process has a few copies of its state. A process that fails goes back to one of
-them. A process that does not fail has its present state as well, as if it had made a copy just now, and may keep it. A
+ACM Computing Surveys 34(3), 2002. Each process has a few checkpoints of its state. A process that fails goes back to
+one of them. A process that does not fail may keep its present state, as if it had taken a checkpoint just now. A
 recovery line has one state of each process, and is a consistent cut: no message is received inside and sent outside.
 There is a latest one: the union of two consistent cuts is consistent (Mattern 1989), and has of each process the later
 one of two states. If all processes fail, that is a total failure: its line lies within the line of any other failure.
 
-The search begins with the last state that each process has. A process that has received a message that is sent outside
-the cut goes back to a copy from before. What it has sent since may make the next one go back: the domino effect.
+The search begins with the last state that each process has. A process that has received a message sent outside the cut
+goes back to an earlier checkpoint. Its later messages may make the next process go back: the domino effect.
 """
 
 from __future__ import annotations
@@ -72,16 +72,16 @@ class Recovery(NamedTuple):
 
 
 def latest_line(
-    copies: Mapping[str, Iterable[int]], present: Mapping[str, int], receipts: Iterable[Receipt]
+    checkpoints: Mapping[str, Iterable[int]], present: Mapping[str, int], receipts: Iterable[Receipt]
 ) -> Recovery:
-    """The latest consistent cut of copies and present states, and the rollbacks that lead to it.
+    """The latest consistent cut of checkpoints and present states, and the rollbacks that lead to it.
 
-    `copies` has for each process, in their order, how many of its events each of its copies contains; every process has
-    a copy of its initial state as well. `present` has the number of events so far of each process that did not fail.
-    Of several processes that have to go back, the first in the order of `copies` does, to its last copy from before the
-    first message that it may not have received.
+    `checkpoints` has for each process, in their order, the number of events in each of its checkpoints; every process
+    has its initial state as well. `present` has the number of events so far of each process that did not fail. If
+    several processes have to go back, the first in the order of `checkpoints` does. It goes to its last checkpoint
+    before the first message that it may not have received.
     """
-    states = {name: sorted({0, *own}) for name, own in copies.items()}
+    states = {name: sorted({0, *own}) for name, own in checkpoints.items()}
     first = {name: present.get(name, own[-1]) for name, own in states.items()}
     line, rollbacks = dict(first), []
     later = _by_sender(receipts, states)

@@ -1,7 +1,7 @@
-"""What one action does to ONE process: its workload and its algorithm are asked, and their effects carried out.
+"""The effects of one action on ONE process: its workload and its algorithm are asked, and their effects carried out.
 
 A process acts on its surroundings, its `World`, in three ways: it transmits messages, emits rows of the event table and
-schedules timers. In a simulation the engine is the world of all processes; a test or a live process may have another.
+schedules timers. In a simulation the engine is the `World` of all processes; a test or a live process may have another.
 Nothing here knows the time or another process.
 """
 
@@ -314,7 +314,7 @@ class Rules:
         self._carry_out(service)
 
     def from_outside(self, process: Process, ask: Callable[[Out], None]) -> None:
-        """Somebody outside the system asks `process`, which may be a service, for something: `ask` says what."""
+        """Carry out a request from outside the system to `process`, which may be a service: `ask` makes it."""
         ask(self._out)
         self._carry_out(process)
 
@@ -371,7 +371,7 @@ class Rules:
         self.world.schedule(process, effect.name, effect.after, effect.snapshot)
 
     def _check_uses_control(self, does: str) -> None:
-        """Raises TypeError if nobody could handle a control message or timer; schedulers ignore both then."""
+        """Raises TypeError if no hook could handle a control message or timer; schedulers ignore both then."""
         if not self.algorithm.uses_control:
             raise TypeError(
                 f"{self.algorithm.title} {does}, but it has neither on_control nor on_timer, and no service"
@@ -394,7 +394,7 @@ class Rules:
         self._done_if_closed(process, snapshot)
 
     def _change_recorded(self, process: Process) -> None:
-        """What an algorithm without copies has recorded is the state of now, in every part that is not complete."""
+        """Update recordings that are no copies: the present state counts in every part that is not complete."""
         for snapshot, local in process.snapshots.items():
             if not local.done and local.state != process.state:
                 process.snapshots = {**process.snapshots, snapshot: local._replace(state=process.state)}

@@ -79,7 +79,7 @@ def sent_again(sent: float, lost: float, resend: float) -> float:
 
 
 class Parked:
-    """What is due and not enabled, in lines, so that few entries have to be looked at again after a step.
+    """The actions that are due and not enabled, in lines, so that a step makes few of them worth another look.
 
     In the line of a FIFO channel only its oldest message can be enabled. In that of another channel, all or none; then
     the first that was sent comes first. In the line of a process's timed items only the next one can be enabled. All
@@ -161,10 +161,10 @@ class Scheduler:
 class Timed(Scheduler):
     """Every message arrives its delay after its send, but on a FIFO channel not before the messages in front of it.
 
-    An action that is due while its channel is blocked, its process paused or a channel of that process full is parked,
-    and happens as soon as it may. The messages from and to a slow process take so many times as long, unless their
-    delay is set by hand; and so does a slow process for its turns. The timers of a frozen process stand still: they go
-    off later, by as long as it was frozen.
+    An action may be due while its channel is blocked, its process paused, or a channel of that process full. Then it is
+    parked, and happens as soon as it may. The messages from and to a slow process take so many times as long, unless
+    their delay is set by hand; and so does a slow process for its turns. The timers of a frozen process stand still:
+    they go off later, by as long as it was frozen.
 
     A message that is lost is lost when it is sent, or at the time that the scenario gives; a copy of it arrives as long
     after it as it takes itself.
@@ -208,7 +208,7 @@ class Timed(Scheduler):
                 self._plan_turn(number)
 
     def choices(self) -> Choices:
-        """Whatever is due first and enabled."""
+        """The first action that is due and enabled."""
         return self._due_before(math.inf)
 
     def _due_before(self, limit: float) -> Choices:
@@ -306,7 +306,7 @@ class Timed(Scheduler):
 
     @property
     def _after_faults(self) -> int:
-        """A place in the order of what the world does: after all that the agenda plans."""
+        """A place in the order of the environment's actions: after all that the agenda plans."""
         return 2 * len(self.engine.agenda)
 
     def _entry(self, item: AgendaItem, time: float) -> Entry:
@@ -516,10 +516,10 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines wait
     for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`. `control
     P1->P2`: the oldest control message (`#2`: the second, of another epoch). `timer retry of P1`. `start coordinator`:
-    a service. `crash P2`, the second time `crash P2 #2`, and so with `restart P2`, `freeze P2`, `thaw P2`, `join P2`,
-    `leave P2`, `sever P1->P2 P2->P1`, `mend P1->P2`, `slow P2`, `lose H` (by the label of the send), `copy P1->P2 S1`
-    (the marker of a snapshot on a channel). `recover` after a crash, `recover #2`: the second at a time given;
-    `restore P2`.
+    a service. `crash P2`, the second time `crash P2 #2`. So with `restart P2`, `freeze P2`, `thaw P2`, `join P2`,
+    `leave P2`. Channels: `sever P1->P2 P2->P1`, `mend P1->P2`. Further: `slow P2`, `lose H` (by the label of the send),
+    `copy P1->P2 S1` (the marker of a snapshot on a channel). `recover` after a crash, `recover #2`: the second at a
+    time given; `restore P2`.
     """
     if isinstance(action, Hear):
         return _numbered(f"control {action.channel.name}", state.control[action.channel].index(action.message))

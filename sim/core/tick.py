@@ -19,8 +19,8 @@ class Tick(Timed):
     A message sent between ticks t and t+1 is due at t + 1 + its delay. At a tick the sources take turns in string order
     of their names. Each looks at its channels in string order of the target and delivers the first oldest message that
     is due; a message that is not due blocks only its own channel. Without `extra`, a run ends when no message or item
-    is due at a finite time. With `extra` (COS 418), ticks go on at least to `until` and to the last agenda item, then
-    until every snapshot is complete, and then for `extra` more.
+    is due at a finite time. With `extra` (COS 418), ticks go on at least to `until` and to the last agenda item. Then
+    they go on until every snapshot is complete, and for `extra` more.
     """
 
     def __init__(self, engine: Engine, state: State, delays: Delays, until: int = 0, extra: int | None = None) -> None:
@@ -38,7 +38,7 @@ class Tick(Timed):
         self._ready: dict[int, list[tuple[int, int]]] = {}  # rank of source -> heap of (rank of target, channel)
 
     def choices(self) -> Choices:
-        """What happens between two ticks, then the deliveries of the next tick, and so on."""
+        """The actions between two ticks, then the deliveries of the next tick, and so on."""
         end: int | None = None
         while True:
             yield from self._due_before(math.nextafter(self._tick + 1, math.inf))  # the next tick included

@@ -32,7 +32,7 @@ class Topology:
     capacity: tuple[tuple[str, int], ...] = ()
 
     def capacity_of(self, channel: str) -> int | None:
-        """How many application messages the channel called `channel` holds (None: any number)."""
+        """The number of application messages that the channel named `channel` holds (None: any number)."""
         given = dict(self.capacity)
         return given.get(channel, given.get(EVERY_CHANNEL))
 

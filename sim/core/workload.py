@@ -58,7 +58,7 @@ class Workload(Parametrised):
         return max((round(MANY * getattr(self, name) / most) for name, most in busy.items()), default=0)
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
-        """What is wrong with the parameters, as pairs (parameter, sentence). `channels` holds names such as P1->P2."""
+        """The problems of the parameters, as pairs (parameter, sentence). `channels` holds names such as P1->P2."""
         return iter(())
 
     def initial(self, process: str) -> Any:
@@ -104,7 +104,7 @@ class Workload(Parametrised):
     def after_commit(self, process: Process, recorded: Any, out: Out) -> Any:
         """The state after a snapshot has become valid for which `process` had `recorded` its state.
 
-        A sink that waits for this gives its outputs to the world outside now (`out.give`).
+        A sink that waits for this gives its outputs to the environment now (`out.give`).
         """
         return process.state
 
@@ -149,7 +149,7 @@ class Workload(Parametrised):
         return None if state is None else str(state)
 
     def body_words(self, body: Any) -> str:
-        """What a message carries, in words; empty if it carries nothing."""
+        """The body of a message in words; empty if it has none."""
         if isinstance(body, Mapping):
             return ", ".join(counted(amount, good) for good, amount in body.items())
         return "" if body is None else str(body)

@@ -9,10 +9,10 @@ from sim.workloads.requests import ASK, RELEASE
 
 
 class Deadlocked(Detector):
-    """Who waits does nothing until it gets its object, so nobody in a circle ever goes on.
+    """A process that waits does nothing until it gets its object, so no process in a cycle ever goes on.
 
-    A process waits for the holder of an object if it is in the queue of that object, or if its request is on the way to
-    it. An object whose release is on the way has no holder.
+    A process waits for the holder of an object if it is in that object's queue, or if its request is on the way. An
+    object whose release is on the way has no holder.
     """
 
     name = "deadlocked"

@@ -7,7 +7,7 @@ from sim.workloads.diffusing import ACTIVATE, ACTIVE
 
 
 class Terminated(Detector):
-    """A passive process sends nothing, so nobody can become active once all is quiet."""
+    """A passive process sends nothing, so no process can become active once all is quiet."""
 
     name = "terminated"
     title = "Termination"

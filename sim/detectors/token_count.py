@@ -19,11 +19,11 @@ class TokenLost(Detector):
 
     @classmethod
     def fits(cls, workload: Workload) -> bool:
-        """Where no token is doubled."""
+        """Whether no token is doubled."""
         return super().fits(workload) and getattr(workload, "fault", "") != DOUBLE
 
     def look(self, states: States, channels: Contents) -> Finding:
-        """Nobody has one, and none is on its way."""
+        """No process has a token, and none is on its way."""
         places = token_places(states, channels)
         first = next((f"a token is {place}" for place in places), "no process and no channel has a token")
         return Finding(not places, first)
@@ -41,7 +41,7 @@ class TokenDoubled(Detector):
 
     @classmethod
     def fits(cls, workload: Workload) -> bool:
-        """Where no token is lost."""
+        """Whether no token is lost."""
         return super().fits(workload) and getattr(workload, "fault", "") != LOSE
 
     def look(self, states: States, channels: Contents) -> Finding:
@@ -53,7 +53,7 @@ class TokenDoubled(Detector):
 
 
 def token_places(states: States, channels: Contents) -> dict[str, int]:
-    """Where tokens are, and how many there."""
+    """The places of the tokens, with the number at each."""
     held = {f"in {process}": state for process, state in states.items() if state}
     sent = {f"on its way from {name.replace('->', ' to ')}": len(own) for name, own in channels.items() if own}
     return held | sent

@@ -1,4 +1,4 @@
-"""What all command lines share: the parser, the exit status, and how signals end them. Every error is one line.
+"""The common parts of all command lines: the parser, the exit status, the end by a signal. Every error is one line.
 
 Exit status: 0 done; 2 bad input; 130 stopped by Ctrl-C (SIGINT), 143 by SIGTERM. A command may document others.
 """

@@ -30,11 +30,12 @@ class Outage(NamedTuple):
 
 @dataclass(frozen=True)
 class FaultRates:
-    """How often something fails and is well again, per time unit; 0: never.
+    """The rates of failures and repairs, per time unit; 0: never.
 
-    A process that is up crashes at the rate `crash`, and one that is down starts again at the rate `restart`. A channel
-    is severed at the rate `sever`, and mended at the rate `mend`. Nothing fails after the time `until`; what is down
-    then still starts again. `lose` and `copy` are no rates but shares: so many of all messages are lost, or copied.
+    A running process has the rate `crash` of failing, and one that is down the rate `restart` of starting again. A
+    channel has the rates `sever` and `mend` of being severed and mended. After the time `until` nothing fails;
+    processes that are down then still start again. `lose` and `copy` are no rates but shares of all messages, from 0 to
+    1.
     """
 
     crash: float = 0.0

@@ -191,7 +191,7 @@ def _topology(table: Table) -> Topology:
 
 
 def _capacity(table: Table) -> tuple[tuple[str, int], ...]:
-    """How many messages channels hold: one number for all of them, or a table by channel."""
+    """The capacity of channels in messages: one number for all of them, or a table by channel."""
     if "capacity" not in table.values:
         table.expects("capacity")
         return ()

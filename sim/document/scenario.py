@@ -89,11 +89,11 @@ class Initiation:
 
 @dataclass(frozen=True)
 class FaultLine:
-    """What the world does at time `at`, or `at` time units after the event labelled `after`.
+    """An action of the environment at time `at`, or `at` time units after the event labelled `after`.
 
-    `kind` is one of FAULT_KINDS: a process crashes, starts again, is frozen or thawed, joins, leaves or becomes slow
-    (by `factor`), channels (by name) are severed or mended, or a message is lost or copied: when it is sent, or at `at`
-    if that is later.
+    `kind` is one of FAULT_KINDS. A process crashes, starts again, is frozen or thawed, joins, leaves or becomes slow
+    (by `factor`). Channels (by name) are severed or mended. A message is lost or copied: when it is sent, or at `at` if
+    that is later.
     """
 
     kind: str
@@ -107,7 +107,7 @@ class FaultLine:
 
     @property
     def about(self) -> Any:
-        """What it is about: the name of a process, the reference of a message, or the names of channels."""
+        """The target of the fault: the name of a process, the reference of a message, or the names of channels."""
         return self.process or self.message or self.channels
 
 
@@ -124,7 +124,7 @@ class NamedCut:
 class WalkStep:
     """One stop of a guided walk through Dijkstra's argument (diagrams/panels/proof/panel.py).
 
-    `step` is shown then (None: whatever is on show), after so many interchanges: `swaps` is a number or "straight".
+    `step` is shown then (None: the step on show), after `swaps` interchanges: a number, or "straight".
     """
 
     text: str
@@ -222,7 +222,7 @@ class Scenario:
         raise IndexError(item)
 
     def planned(self, item: int) -> ScriptLine | Initiation | FaultLine:
-        """What agenda item number `item` is in the scenario."""
+        """The line of the scenario that agenda item number `item` comes from."""
         key, number = self.place(item)
         return self.items(key)[number]
 
@@ -236,8 +236,8 @@ class Scenario:
     def all_faults(self) -> tuple[FaultLine, ...]:
         """The lines of [[faults]], and then the faults drawn by [fault_rates], in order of time.
 
-        Lines say when a process or channel fails, whatever the rates say: a drawn outage that meets one of theirs is
-        left out, and where a line waits for an event, so that nobody knows its time before the run, none is drawn.
+        Lines come before rates: a drawn outage that overlaps one of theirs is left out. If a line waits for an event,
+        its time is unknown before the run, and no outage is drawn there.
         """
         drawn = [own for process in self.processes for own in self._drawn("crash", "restart", process)]
         if self.fault_rates.sever:
@@ -266,7 +266,7 @@ class Scenario:
     def engine(self, *, has_faults: bool = False, is_raw: bool = False) -> Engine:
         """A new engine for this scenario; `has_faults`: faults may happen that it does not plan.
 
-        is_raw: nothing makes good what is lost, whatever the scenario says of its network.
+        is_raw: lost messages are not resent, even if the scenario has a FIFO layer.
         """
         workload, rules, absent = self._workload(), self.rule_book(), self.absent
         is_raw, has_faults = is_raw or self.network.is_raw, has_faults or self.fault_rates.meets_messages
@@ -277,7 +277,7 @@ class Scenario:
 
     @property
     def headline(self) -> str:
-        """The title, which also says what the run breaks on purpose: so is nobody misled by a file or a picture."""
+        """The title, with the rules that the run breaks on purpose, so that no file or picture misleads."""
         switches = [BROKEN_RULES[name].switch for name in self.breaks]
         return "; ".join([self.title, f"broken on purpose: {', '.join(switches)}"]) if switches else self.title
 
@@ -308,7 +308,7 @@ class Scenario:
         return book
 
     def storage_settings(self) -> StorageSettings:
-        """What the storage is told."""
+        """The settings of the storage."""
         given = {name: (self.storage or {}).get(name, own.default) for name, own in STORAGE.items()}
         waits = self._workload().waits_for_commits
         return StorageSettings(
@@ -321,7 +321,7 @@ class Scenario:
         )
 
     def _settings(self) -> Settings:
-        """What the coordinator is told."""
+        """The settings of the coordinator."""
         given = {name: (self.coordinator or {}).get(name, own.default) for name, own in PARAMETERS.items()}
         planned = [own.at for key in ITEM_KEYS for own in self.items(key)]
         tries = 1 + given["retries"]
@@ -364,8 +364,8 @@ class Scenario:
     def agenda(self) -> tuple[AgendaItem, ...]:
         """The script lines, the initiations, then the faults, drawn ones included.
 
-        The timed items of each process are ranked by (time, number), and so are the faults among themselves, but for
-        those that wait for their message.
+        The timed items of each process are ranked by (time, number). So are the faults, except those that wait for
+        their message.
         """
         workload = self._workload()
         services = [service.name for service in self.rules.services]

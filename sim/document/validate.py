@@ -58,7 +58,7 @@ def _known(scenario: Scenario) -> str:
 
 
 def name_problem(name: str) -> str | None:
-    """What is wrong with the name of a process (None: nothing)."""
+    """The problem with the name of a process (None: no problem)."""
     if not name or "->" in name or any(character.isspace() for character in name):
         return f'{name!r} is no name; a name has no "->" and no white space'
     return None
@@ -142,7 +142,7 @@ def _raw(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _breaks(scenario: Scenario) -> Iterator[Problem]:
-    """Slips are known, made where their rule is followed, and at most one of them is a rule book."""
+    """Broken rules are known, belong to the algorithm, and at most one of them is a rule book."""
     where = scenario.at("breaks")
     for name in scenario.breaks:
         if name not in BROKEN_RULES:
@@ -278,7 +278,7 @@ def _crashes(scenario: Scenario, where: str, what: str = "a crash") -> Iterator[
 
 
 def _faults(scenario: Scenario) -> Iterator[Problem]:
-    """Every fault is about somebody, is one that the algorithm allows, and of those with a time changes something."""
+    """Every fault has a target, the algorithm allows it, and each fault with a time changes something."""
     names = {channel.name for channel in scenario.channels}
     for process in scenario.absent:
         if process not in scenario.processes:
@@ -326,7 +326,7 @@ def _storage(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _recovery(scenario: Scenario) -> Iterator[Problem]:
-    """What a recovery restores is there, and the algorithm's notes may be taken away."""
+    """The processes to restore exist, and the algorithm's notes may be taken away."""
     plan, rules = scenario.recovery, scenario.rules
     if plan is None:
         return
@@ -363,9 +363,9 @@ def _of_message(scenario: Scenario, fault: FaultLine, where: str) -> Iterator[Pr
 def _changing_nothing(
     timed: Sequence[tuple[float, str, FaultLine]], absent: Collection[str], *, is_recovered: bool
 ) -> Iterator[Problem]:
-    """The faults that change nothing, such as a restart before a crash. `absent`: who is not there at first.
+    """The faults that change nothing, such as a restart before a crash. `absent`: processes absent at first.
 
-    Where the system `is_recovered`, nobody knows before the run how long a process is down.
+    If the system `is_recovered`, the time that a process is down is unknown before the run.
     """
     having: dict[str, set[str]] = {ABSENT: {*absent}, DOWN: set(), FROZEN: set(), SEVERED: set()}
     unknown: set[str] = set()  # processes that a recovery may have brought back
@@ -419,11 +419,11 @@ def may_initiate(scenario: Scenario) -> list[str]:
 
 
 def fitting_initiations(scenario: Scenario) -> tuple[Initiation, ...]:
-    """The initiations of a scenario whose algorithm was another one, by those who may initiate under this one.
+    """The initiations of a scenario whose algorithm has changed, by processes that may initiate under the new one.
 
-    A snapshot keeps those of its initiators who may, if they are enough. Else its first initiation is made by the
-    service, by every source or process that has to, or by the first process from which all others are reached. Where
-    nobody may, they are of processes, for `validate` to refuse.
+    A snapshot keeps those of its initiators that may initiate, if they are enough. Else the service makes its first
+    initiation. Or every source, or every process that has to, does, or the first process from which all others are
+    reached. If no process may initiate, initiations stay with processes, and `validate` refuses them.
     """
     kind, able = scenario.rules.initiators, may_initiate(scenario)
     if not able:

@@ -65,7 +65,7 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
 
 
 def recovery_table(plan: RecoveryPlan) -> dict[str, Any]:
-    """What the table [recovery] says of `plan`, without what is usual."""
+    """The table [recovery] of `plan`, without default values."""
     usual = asdict(RecoveryPlan())
     given = {key: value for key, value in asdict(plan).items() if value != usual[key]}
     if plan.at:

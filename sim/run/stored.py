@@ -13,7 +13,7 @@ from sim.core.engine import Engine
 from sim.core.model import APPLICATION_KINDS, RESTORE, Event, LocalSnapshot, Message, State
 from sim.core.recovery import RecoveryPlan
 from sim.run.execution import Execution, once
-from sim.services.storage import Shelf
+from sim.services.shelf import Shelf
 from sim.services.storage_words import NAME
 
 
@@ -68,13 +68,13 @@ def holdings(execution: Execution) -> list[Holding]:
 
 def _holding(engine: Engine, state: State, step: int, shelf: Shelf, known: Mapping[str, BroughtBack]) -> Holding:
     rollbacks = {name: known[name] if name in known else _rollback(engine, state, name) for name in shelf.valid}
-    if shelf.copies:
-        rollbacks[shelf.copies[-1][0]] = _rollback(engine, state, None)
+    if shelf.checkpoints:
+        rollbacks[shelf.checkpoints[-1][0]] = _rollback(engine, state, None)
     staged = {snapshot: tuple(parts) for snapshot, parts in shelf.staged.items()}
     needed: dict[str, tuple[str, ...]] = {}
     for snapshot, process in shelf.needed:
         needed[snapshot] = (*needed.get(snapshot, ()), process)
-    copies = tuple((name, process, part.size) for name, process, part in shelf.copies)
+    copies = tuple((name, process, part.size) for name, process, part in shelf.checkpoints)
     return Holding(step, rollbacks, staged, needed, copies)
 
 

@@ -1,14 +1,13 @@
-"""The codec between a recorded state and storage, and which stored snapshots others are built on.
+"""The codec between a recorded state and storage, and the chains of stored snapshots.
 
-A state is stored whole, or as its difference to the same process's state in an earlier snapshot, its *base*. A base may
-be a difference itself; the *chain* of a snapshot leads from it over the bases down to one that is stored whole. To
-restore a snapshot, all of its chain is needed. So a snapshot that is kept no longer has to stay in the storage while it
-is in the chain of one that is kept.
+A state is stored in full, or as its difference to the same process's state in an earlier snapshot, its *base*. A base
+may be a difference itself; the *chain* of a snapshot leads from it over the bases down to one that is stored in full.
+To restore a snapshot, all of its chain is needed. So an old snapshot has to stay in the storage while it is in the
+chain of one that is kept.
 
-Apache Flink's incremental checkpoints are built upon earlier ones in this way, and old ones are deleted when nothing is
-built on them any more (documentation, "State Backends", section "Incremental Checkpoints"). Redis writes its log of
-changes anew, whole, when it has become long (documentation, "Redis persistence", section "Log rewriting"), as a chain
-is here.
+Apache Flink's incremental checkpoints have earlier ones as bases. An old one is deleted when it is the base of no other
+(documentation, "State Backends", section "Incremental Checkpoints"). Redis rewrites its log of changes in full when it
+has become long (documentation, "Redis persistence", section "Log rewriting"); a long chain ends in the same way here.
 
 A stored state is a JSON document: {"whole": state}, or {"set": {key: value}, "gone": [keys]}. A state is a JSON value,
 so the keys of a mapping are texts. The order of its keys is not stored.
@@ -33,14 +32,14 @@ Document = Mapping[str, Any]
 
 
 def whole(state: Any) -> Document:
-    """`state` as a document of its own."""
+    """Return `state` as a stored state of its own."""
     return {"whole": state}
 
 
 def difference(base: Any, state: Any) -> Document:
-    """The document that makes `state` of `base`; the whole state where a difference would not be smaller.
+    """Return the difference that makes `state` of `base`, or the complete state if a difference would not be smaller.
 
-    The keys of two mappings are compared one by one; any other state is stored whole.
+    The keys of two mappings are compared one by one; any other state is stored in full.
     """
     entire = whole(state)
     if not (isinstance(base, Mapping) and isinstance(state, Mapping)):
@@ -72,13 +71,13 @@ def restored(base: Any, document: Document) -> Any:
 
 
 def size_of(document: Document, compressed: bool = False) -> int:
-    """The bytes of the JSON text of `document`, without white space, in UTF-8; or of this text under zstandard."""
+    """Return the bytes of the JSON text of `document` in UTF-8, or of this text under zstandard."""
     text = to_json(document).encode()
     return len(zstandard.compress(text, COMPRESSION_LEVEL)) if compressed else len(text)
 
 
 def changed_keys(document: Document) -> int:
-    """The number of values stored: of a whole state all its keys, or 1 where it is no mapping."""
+    """Return the number of values stored: of a complete state all its keys, or 1 if it is no mapping."""
     values = document["whole"] if "whole" in document else document["set"]
     return len(values) if isinstance(values, Mapping) else 1
 
@@ -87,18 +86,18 @@ def changed_keys(document: Document) -> int:
 
 
 class Stored(NamedTuple):
-    """A snapshot in the storage: its id, and that of its base (None: it is stored whole)."""
+    """A snapshot in the storage: its id, and that of its base (None: it is stored in full)."""
 
     id: str
     base: str | None
 
 
 class Storage(NamedTuple):
-    """Which snapshots are stored.
+    """The stored snapshots.
 
     `parts` are all of them, in the order in which they began. `committed` are the ids of those that were committed and
-    are kept, in the order of their commits; `under_way` of those that are neither committed nor aborted. Any other part
-    is there because one of these needs it.
+    are kept, in the order of their commits. `under_way` are the ids of those that are neither committed nor aborted.
+    Any other part is stored because one of these needs it.
     """
 
     parts: tuple[Stored, ...] = ()
@@ -107,7 +106,7 @@ class Storage(NamedTuple):
 
 
 def chain_of(storage: Storage, snapshot: str) -> tuple[str, ...]:
-    """The ids that are needed to restore `snapshot`: its own, its base's, and so on to the one stored whole.
+    """Return the ids needed to restore `snapshot`: its own, its base's, and so on to the one stored in full.
 
     Raises ValueError if one of them is not stored.
     """
@@ -123,10 +122,10 @@ def chain_of(storage: Storage, snapshot: str) -> tuple[str, ...]:
 
 
 def base_for(storage: Storage, longest_chain: int = 0) -> str | None:
-    """The base of a snapshot that begins now: the one that was committed last (None: store it whole).
+    """Return the base of a snapshot that begins now: the one committed last (None: store it in full).
 
-    A snapshot is stored whole where there is none to build on, and where the chain would get more than `longest_chain`
-    members (0: no limit).
+    A snapshot is stored in full if it has no base, or if its chain would get more than `longest_chain` members (0: no
+    limit).
     """
     if not storage.committed:
         return None
@@ -136,7 +135,7 @@ def base_for(storage: Storage, longest_chain: int = 0) -> str | None:
 
 
 def deletable(storage: Storage, retained: int) -> tuple[str, ...]:
-    """The ids of the parts that may go when only the `retained` snapshots committed last are kept (0: all are kept).
+    """Return the ids of the parts to delete if only the `retained` snapshots committed last are kept (0: all are kept).
 
     A part stays while it is in the chain of a snapshot that is kept, or under way.
     """

@@ -1,11 +1,11 @@
-"""What a process does for the coordinator of its snapshots (sim/services/coordinator.py), beside the algorithm's rules.
+"""The rules by which a process serves its coordinator (sim/services/coordinator.py), beside the algorithm's rules.
 
-A process takes part only in what the coordinator starts. It says when its part is done. It discards its part when it
-hears that the snapshot is not complete. Where not all processes are members, the coordinator names those who are, and
-so does every marker: what comes from others is no part of the snapshot.
+A process takes part only in snapshots that the coordinator starts. It reports when its part is done. It discards its
+part when it hears that the snapshot is not complete. If not all processes are members, the coordinator names the
+members, and so does every marker: messages from other processes are no part of the snapshot.
 
-Where there are heartbeats, a process that has no answer for the time of its lease stands still, and asks whether it is
-a member. So does one that has come back, or was frozen: it asks before it sends.
+With heartbeats, a process that has no answer for the time of its lease stands still, and asks whether it is a member.
+So does one that has come back, or was frozen: it asks before it sends.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _BEAT, _LEASE = "heartbeat", "lease"
 
 
 class Part(NamedTuple):
-    """What a process remembers for the coordinator.
+    """The notes of a process for the coordinator.
 
     `beats` counts the heartbeats that it will send. `among` holds the members of a snapshot, by id, and `told` the
-    channels of which the senders stand still. `said` is the number of its last heartbeat or question, and `first` that
-    of the first one that can still be answered or has a lease.
+    channels of which the senders stand still. `said` is the number of its last heartbeat or question. `first` is the
+    number of the first one that can still be answered or has a lease.
     """
 
     beats: int = 0

@@ -1,4 +1,4 @@
-"""What a scenario may say of its coordinator and its storage, in the tables [coordinator] and [storage]."""
+"""The settings of coordinator and storage: the tables [coordinator] and [storage] of a scenario."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Settings(NamedTuple):
 
     @property
     def beats(self) -> int:
-        """How many heartbeats a process sends."""
+        """The number of heartbeats that a process sends."""
         return int(self.until / self.heartbeat) if self.heartbeat else 0
 
     @property

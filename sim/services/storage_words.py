@@ -96,7 +96,7 @@ class StoredWords(SnapshotAlgorithm):
         return super().situation(key, rows) if own is None else _PREFIX + own
 
     def control_words(self, body: Any, channel: str) -> str:
-        """What the storage and a process tell each other; else the algorithm's words."""
+        """The messages between storage and process in words; else the algorithm's words."""
         if isinstance(body, str) and body in _SAID:
             return _SAID[body]
         if isinstance(body, Mapping) and "changed" in body and "part" not in body:
@@ -108,7 +108,7 @@ class StoredWords(SnapshotAlgorithm):
         return super().control_words(body, channel)
 
     def note_words(self, body: Any) -> str:
-        """What the storage deletes; else the algorithm's words."""
+        """The parts that the storage deletes, in words; else the algorithm's words."""
         if not (isinstance(body, Mapping) and "deletes" in body):
             return super().note_words(body)
         parts = f"deletes the parts of {listing(body['deletes'])}" if body["deletes"] else "has nothing to delete"

@@ -1,8 +1,8 @@
-"""What a process does to store its part of a snapshot, beside the algorithm's rules.
+"""Uploads: the rules by which a process stores its part of a snapshot, beside the algorithm's rules.
 
-A process whose part is done uploads it. It may wait a random time before, so that not everybody comes at once. A
-storage that has too much to do answers 503; then the process pauses and tries again, and pauses twice as long each
-time. The pauses are drawn at random as well if the first wait is: the same pause for all would bring all back at once.
+A process whose part is done uploads it. It may wait a random time before, so that uploads do not arrive all at once. A
+storage that has too much to do answers 503. Then the process pauses and tries again, and each pause is twice as long.
+If the first wait is random, the pauses are random as well: equal pauses would bring all uploads back at once.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _UPLOAD = "upload"
 class Part(NamedTuple):
     """A part of a snapshot as it is stored, in `size` bytes.
 
-    `document` is the state that the process has recorded, whole or as a difference to its state in the snapshot `base`
-    (sim/services/increments.py). `local` is the rest of what it has recorded, without the state.
+    `document` is the recorded state, in full or as a difference to the state in the snapshot `base`
+    (sim/services/increments.py). `local` is the rest of the recording, without the state.
     """
 
     local: LocalSnapshot
@@ -46,7 +46,7 @@ class Pending(NamedTuple):
 
 
 class Upload(NamedTuple):
-    """What a process remembers for the storage: by snapshot, what it still has to upload.
+    """The notes of a process for the storage: by snapshot, the part that it still has to upload.
 
     `drawn` is the number of pauses that it has drawn, `base` the snapshot on which its next part is built.
     """
@@ -111,7 +111,7 @@ class Uploader(StoredWords, SnapshotAlgorithm):
             self._pause(process, snapshot, out)
 
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
-        """What is given up is not uploaded any more."""
+        """The part of an abandoned snapshot is not uploaded any more."""
         super().on_abort(process, snapshot, out)
         if snapshot in self._upload(process).parts:
             self._drop(process, snapshot)
@@ -127,7 +127,7 @@ class Uploader(StoredWords, SnapshotAlgorithm):
             self._drop(process, snapshot)
 
     def _send_again(self, process: Process, snapshot: str, base: str | None, out: Out) -> None:
-        """The storage wants the part of `process` as what has changed since its part of `base`, or (None) whole."""
+        """Send the part of `process` again as changes since its part of `base`, or in full (None)."""
         if snapshot not in process.snapshots:  # it is given up
             return
         own = self._upload(process)
@@ -161,7 +161,7 @@ class Uploader(StoredWords, SnapshotAlgorithm):
         process.storing = own._replace(parts={name: part for name, part in own.parts.items() if name != snapshot})
 
     def _packed(self, process: Process, snapshot: str, base: str | None) -> Part:
-        """The part of `process` as it is stored, built on its part of the snapshot `base` (None: on nothing)."""
+        """Return the part of `process` for storage; its base is its part of the snapshot `base` (None: no base)."""
         local = process.snapshots[snapshot]
         before = process.snapshots.get(base) if base is not None else None
         document = whole(local.state) if before is None else difference(before.state, local.state)

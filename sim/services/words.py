@@ -155,7 +155,7 @@ class CoordinatedWords(SnapshotAlgorithm):
         }.get(what)  # fmt: skip
 
     def control_words(self, body: Any, channel: str) -> str:
-        """What the coordinator and a process tell each other; else the algorithm's words."""
+        """The messages between coordinator and process in words; else the algorithm's words."""
         what = body if isinstance(body, str) else next(iter(body), None) if isinstance(body, Mapping) else None
         if what in _SAID:
             return _SAID[what]
@@ -170,7 +170,7 @@ class CoordinatedWords(SnapshotAlgorithm):
         return super().control_words(body, channel)
 
     def note_words(self, body: Any) -> str:
-        """Who takes part in a snapshot, if not all; that one is kept no longer; else the algorithm's words."""
+        """The members of a snapshot if not all, or the snapshot that is forgotten; else the algorithm's words."""
         if body == "forgets":
             return "discards its part"
         if not (isinstance(body, Mapping) and "among" in body):
@@ -180,7 +180,7 @@ class CoordinatedWords(SnapshotAlgorithm):
 
 
 def _says(row: Event) -> str:
-    """What the control message of a row says, or the first key of it."""
+    """The content of a row's control message, or its first key."""
     return (row.body or "").strip('"{').partition('"')[0]
 
 

@@ -1,4 +1,4 @@
-"""What comes directly before a position of a run on another line (sim/theory/positions.py).
+"""The direct causes of a position of a run on other lines (sim/theory/positions.py).
 
 A message is sent before it is received, lost, fenced off or copied, and it is copied before it is received or lost. A
 join comes before every send from and to its process in that presence, and a leave after it.

@@ -1,9 +1,9 @@
-"""What names a cut: the number of events inside by process and, where several cuts have these, the faults inside.
+"""The names of cuts: the number of events inside by process and, if several cuts share these, the faults inside.
 
-A name is a tuple: the events inside by process, in their order, and then perhaps 0 or 1 for each fault of the run,
-which are its positions that are no steps of the application. The events alone mean the latest cut with so many: what
-happened to a process after its last event inside is inside, and a loss or a copy on its way only if something inside
-follows it. In letters a name is `2.3.1` or `2.3.1~1.4`, with the numbers of the faults inside, from 1.
+A name is a tuple: the events inside by process, in their order, and then perhaps 0 or 1 for each fault of the run.
+Faults are the positions that are no steps of the application. The events alone name the latest cut with these numbers.
+It contains every fault of a process after its last event inside. It contains a loss or a copy in transit only if
+something inside follows it. In letters a name is `2.3.1` or `2.3.1~1.4`, with the numbers of the faults inside, from 1.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CutNames:
         return all(known <= count for known, count in zip(self.order.clocks[line][0], cut, strict=True))
 
     def _positions(self, line: int, most: int, chosen: set[Place]) -> int:
-        """How many positions of a process are inside with so many events, and the chosen faults after the last one."""
+        """The number of positions of a process inside, given its events and the chosen faults after the last one."""
         found = 0
         for number, at in enumerate(self.order.lines[line], start=1):
             if at.inside > most:

@@ -33,7 +33,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {"min": min, "max": max, "sqrt"
 
 @dataclass(frozen=True)
 class Language:
-    """What the texts of one kind may say, and how they are called where they say something else.
+    """The language of the texts of one kind, and the name that errors call them by.
 
     `check` raises InputError for a quantity that is unknown, and `check_key` for a part of one, by its key or place.
     `has_conditions`: comparisons, texts, and, or, not.

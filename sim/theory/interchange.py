@@ -1,12 +1,11 @@
 """Dijkstra's argument that a snapshot's state is possible: neighbouring actions are interchanged until it is met.
 
 The actions of a run stand in a row, in the order in which they happened. They are the positions of its `Order`: steps
-of the application, and faults. An action inside the snapshot's cut is white, one outside it red. Where a red action is
-followed by a white one, they are not of the same process, and they commute unless the red one comes directly before the
-white one in the order of the run: it sends what the white one accepts, for instance. Interchanging them lowers the
-number of inversions by one, and no process notices. At zero inversions all white actions come first, then all red ones,
-and between them the system is in the very state that the snapshot recorded (EWD864a). It works if and only if the cut
-is consistent.
+of the application, and faults. An action inside the snapshot's cut is white, one outside it red. A red action and a
+white one right after it belong to different processes. They commute unless the red one is a direct cause of the white
+one: for instance, it sends the message that the white one accepts. Interchanging them lowers the number of inversions
+by one, and no process notices. At zero inversions all white actions come first, then all red ones. Between them the
+system is in the very state that the snapshot recorded (EWD864a). It works if and only if the cut is consistent.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ class TooManySwaps(ValueError):
 class ColouredAction(NamedTuple):
     """One action of a run: a step of the application at one process, or a fault.
 
-    `place` is its place in the order of the run, and `kind` ACTS or that of its row, which has the number `row`. Its
-    `process` is "" where it is a loss or a copy on its way. `first` and `last` are the indices of its application
-    events, from 1 (a fault has none: `last` is less). `message` is what is lost or copied. `causes` are the places of
-    the actions directly before it on other lines, each with the message that makes it so.
+    `place` is its place in the order of the run. `kind` is ACTS or the kind of its row, which has the number `row`.
+    `process` is "" for a loss or a copy in transit. `first` and `last` are the indices of its application events, from
+    1 (a fault has none: `last` is less). `message` is the message that is lost or copied. `causes` are the places of
+    its direct causes on other lines, each with the message in between.
     """
 
     place: Place

@@ -162,7 +162,7 @@ class _Counting:
 
 
 class _Bounds:
-    """How far line `mine` may be, for each number of positions of line `other`: at least and at most."""
+    """The least and the most positions of line `mine`, for each number of positions of line `other`."""
 
     def __init__(self, order: Order, other: int, mine: int) -> None:
         check()

@@ -1,11 +1,11 @@
-"""The positions of a run and their order: what a cut can lie between, and what has to be inside with what.
+"""The positions of a run and their order: the places between which a cut can lie, and their causes.
 
-A run is a sequence of atomic steps. The *positions* of a process are its steps with application events, its crash,
-restart, join and leave, and the messages that are lost or fenced off as they come to it. Recordings, markers, control
-messages and pauses are none; a receive and the sends that answer it are one. A loss or a copy on its way lies on no
-process: it is a line of its own, with one position. A loss follows its send; a copy follows its send, and precedes the
-receipt or the loss of what it copies. A join precedes, and a leave follows, every send from and to its process in that
-presence. A receipt of which a recovery has taken the send back is in no consistent cut.
+A run is a sequence of atomic steps. The *positions* of a process are its steps with application events, and its crash,
+restart, join and leave. Messages that are lost or fenced off as they reach it are positions, too. Recordings, markers,
+control messages and pauses are none; a receive and the sends that answer it are one. A loss or a copy in transit lies
+on no process: it is a line of its own, with one position. A loss follows its send; a copy follows its send, and
+precedes the receipt or the loss of the copied message. A join precedes, and a leave follows, every send from and to its
+process in that presence. A receipt whose send a recovery has taken back is in no consistent cut.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Way(NamedTuple):
 class Order:
     """The positions of a run that survive its recoveries, and what comes before each of them.
 
-    `lines` holds the positions of every process, in their order, and then a line for each loss and copy on its way.
+    `lines` holds the positions of every process, in their order, and then a line for each loss and copy in transit.
     `place_of` has the place of every row, by its number. `clocks` holds, in the same places as `lines`, the vector
     clocks of the positions (Fidge 1988, Mattern 1989).
     """
@@ -136,7 +136,7 @@ class Order:
 
     @cached_property
     def causes(self) -> dict[Place, dict[Place, int]]:
-        """What comes directly before a position on another line, by its place: each with the message that says so.
+        """The direct causes of a position on other lines, by place, each with its message.
 
         A join comes before the messages that it lets be sent, and each of these before the leave that ends it.
         """
@@ -212,7 +212,7 @@ class Order:
 
     @cached_property
     def receipts(self) -> dict[int | None, Place]:
-        """Where each message is received that is, by its id."""
+        """The places of receipt by message id; messages that are not received are left out."""
         return {event.message_id: self.place_of[event.row] for event in self._rows if event.kind == RECEIVE}
 
     def unsent(self, cut: Cut) -> list[int]:
@@ -231,7 +231,7 @@ class Order:
         return {way.message: (channel, way.send) for channel, own in self.ways.items() for way in own}
 
     def undecided(self, cut: Cut) -> dict[tuple[str, int], list[int]]:
-        """The losses and copies on their way that may be inside a cut and need not: their lines.
+        """The lines of the losses and copies in transit that may be inside a cut and need not.
 
         Those of one message, by its channel and the index of its send. `cut` has of them what has to be inside.
         """
@@ -251,7 +251,7 @@ class Order:
                 yield placed
 
     def environment(self, cut: Cut) -> list[Position]:
-        """The losses and copies on their way that are inside."""
+        """The losses and copies in transit that are inside."""
         count = len(self.processes)
         return [own for (own,), inside in zip(self.lines[count:], cut[count:], strict=True) if inside]
 
@@ -268,7 +268,7 @@ class Order:
     def around(self, positions: Sequence[int | None]) -> Cut:
         """The cut with so many positions of each process (None: as few as causality requires).
 
-        Of the losses and copies on their way those are inside that are causes.
+        Of the losses and copies in transit, only causes are inside.
         """
         last = [self.clocks[line][count - 1] for line, count in enumerate(positions) if count]
         least = [min(len(own), max((clock[line] for clock in last), default=0)) for line, own in enumerate(self.lines)]

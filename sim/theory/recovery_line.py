@@ -1,4 +1,4 @@
-"""The recovery line in a history: of copies that nobody has coordinated (sim/core/recovery_line.py has the rule)."""
+"""The recovery line of uncoordinated checkpoints in a history (sim/core/recovery_line.py has the rule)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sim.theory.causality import History
 def recovery_line(
     history: History, checkpoints: Mapping[str, Sequence[int]], failed: Collection[str] | None = None
 ) -> Recovery:
-    """The latest consistent cut that has a copy of every process in `failed` (None: of all), and how it is found.
+    """The latest consistent cut with a checkpoint of every process in `failed` (None: of all), and the search for it.
 
-    `checkpoints` has for each process how many of its events each of its copies contains. A process that did not fail
-    may keep the state that it has at the end of `history`.
+    `checkpoints` has for each process the number of events in each of its checkpoints. A process that did not fail may
+    keep the state that it has at the end of `history`.
     """
     lives = {} if failed is None else {name: len(own) for name, own in history.of.items() if name not in failed}
     return latest_line({name: checkpoints.get(name, ()) for name in history.processes}, lives, _receipts(history))

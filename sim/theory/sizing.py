@@ -2,14 +2,14 @@
 
 The module keeps two results apart.
 
-(a) The usual back-of-the-envelope estimate, `usual_estimate`: every channel buffers rate × marker delay, as if every
-    marker came late, and every sender recorded late. For one node that is right for the initiator. For the cluster it
-    is right if messages are as late as markers (d = S).
-(b) The cost model of an algorithm, `sizes`: a message belongs to the state of its channel if its sender sends it before
-    the sender records, and its receiver gets it after the receiver records. So channel i → j holds
-    rate × max(0, recᵢ + d − recⱼ). The algorithm says when a process records (`cost_model`). With one initiator and
-    late markers (S much more than d) a node buffers only if it records before its senders. In a complete graph the
-    initiator buffers (N − 1) × rate × (S + d), and every other node rate × d a channel.
+(a) `usual_estimate` is the usual back-of-the-envelope estimate. Every channel buffers rate × marker delay, as if every
+    marker came late and every sender recorded late. For one node that is right for the initiator. For the cluster it is
+    right if messages are as late as markers (d = S).
+(b) `sizes` is the cost model of an algorithm. A message belongs to the state of its channel if it is sent before its
+    sender records and received after its receiver records. So channel i → j holds rate × max(0, recᵢ + d − recⱼ). The
+    algorithm says when a process records (`cost_model`). With one initiator and late markers (S much more than d) a
+    node buffers only if it records before its senders. In a complete graph the initiator buffers (N − 1) × rate × (S +
+    d), and every other node rate × d a channel.
 
 Units: messages per second, bytes, seconds; of a state and a bandwidth MB, a million bytes.
 """

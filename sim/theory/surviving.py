@@ -48,10 +48,10 @@ def surviving(table: Sequence[Event]) -> dict[str, set[int]]:
 
 
 def abandoned(table: Sequence[Event]) -> frozenset[int]:
-    """The rows, other than of application events, that a later restore of their process has taken back.
+    """The rows, other than those of application events, that a later restore of their process has taken back.
 
-    What it goes back to is its last recording with so many events inside: its part of the snapshot that the row names,
-    or of another one, where nobody coordinates the copies.
+    The process goes back to its last recording with that number of events: its part of the snapshot that the row names,
+    or of another one if checkpoints are uncoordinated.
     """
     found: set[int] = set()
     recorded: dict[tuple[str | None, ...], int] = {}

@@ -1,7 +1,7 @@
 """The checks of a snapshot. Each gives a Verdict, with a witness if the check fails.
 
-Each is judged as of the completion of its snapshot, at a cut whose losses and copies on their way are placed where the
-recorded channels are right, if there is such a place. An algorithm declares which checks apply to it.
+Each is judged as of the completion of its snapshot. If possible, the losses and copies in transit are placed at the cut
+so that the recorded channels are right. An algorithm declares which checks apply to it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _completion(judged: _Judged) -> Witness:
 
 
 def _one_marker(judged: _Judged) -> Witness:
-    """Of one who forgot in a crash that it had recorded nobody knows what it sends then."""
+    """A process that forgot its recording in a crash may send anything then."""
     own = (row for row in judged.then.events if row.snapshot_id == judged.snapshot.id)
     sent = Counter(row.channel for row in own if row.kind in (MARKER_SEND, MARKER_CARRIED))
     least = 1 if judged.snapshot.status == COMPLETE else 0

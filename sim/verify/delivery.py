@@ -1,8 +1,8 @@
-"""What has become of the numbered records of a dataflow: how many are lost, come twice, or come out of order.
+"""The fate of the numbered records of a dataflow: the numbers lost, delivered twice, or out of order.
 
 A record is followed along the surviving line (sim/theory/surviving.py) from the source that has emitted it to the end
-of its way: a sink, or the process at which it is passed on no more. The outputs that sinks give to the world outside
-are counted as well, and nothing takes these back.
+of its way: a sink, or the process that passes it on no more. The outputs that sinks give to the environment are counted
+as well, and nothing takes these back.
 
 P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017: exactly once, at least once.
 """
@@ -31,9 +31,10 @@ class Record(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many should be there, are lost, are there once too often, and come after a later one of their source and key.
+    """The numbers of records due, lost, delivered once too often, and delivered after a later one of their source and
+    key.
 
-    `unfounded`: are there though the surviving line does not know them.
+    `unfounded`: delivered although the surviving line does not know them.
     """
 
     expected: int
@@ -56,7 +57,7 @@ class Delivery(NamedTuple):
 
 
 def delivery_of(execution: Execution) -> Delivery | None:
-    """What has become of the records of a run (None: it has no numbered records).
+    """Return the fate of the records of a run (None: it has no numbered records).
 
     A record that is in a channel when the run ends is not lost. An output is due as soon as a plain sink has received
     its record; with a transactional sink, as soon as that has heard that a snapshot is valid which contains the
@@ -98,7 +99,7 @@ def _under_way(execution: Execution) -> list[Record]:
 
 
 def _due(execution: Execution, sink: str) -> int | None:
-    """How many of the records that `sink` has received it should have given by now (None: all)."""
+    """The number of received records that `sink` should have given by now (None: all)."""
     workload = execution.engine.workload
     assert isinstance(workload, Dataflow)
     if workload.sink != TRANSACTIONAL:

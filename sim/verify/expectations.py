@@ -64,7 +64,7 @@ def _lattice(execution: Execution, expect: Any) -> Iterator[str]:
 
 
 def sizes_of_lattice(execution: Execution) -> dict[str, int]:
-    """What [expect] may say of the lattice of cuts. Raises InputError where there are too many."""
+    """Return the values of [expect] for the lattice of cuts. Raises InputError if there are too many cuts."""
     try:
         cuts = lattice(execution.order)
     except TooManyCuts as problem:

@@ -1,4 +1,4 @@
-"""What a failing check points at: the messages that speak against a snapshot, and the step at which it shows."""
+"""The harm behind a failing check: the messages that speak against a snapshot, and the step at which it shows."""
 
 from __future__ import annotations
 

@@ -54,8 +54,7 @@ class SoundSnapshot:
 def sound_snapshots(execution: Execution) -> list[SoundSnapshot] | None:
     """All snapshots of a run, in the order of `snapshots_of`; None unless each is complete and every check holds.
 
-    A run in which a process crashes, or a message is lost or copied, is not judged here either, nor one with a
-    coordinator, a storage or recoveries.
+    Runs with a crash, a loss or a copy are not judged here, nor runs with a coordinator, a storage or recoveries.
     """
     deadline.check()
     checks = checks_of(execution)
@@ -104,10 +103,10 @@ class _Messages(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What all processes have recorded for one snapshot: the cut, their states, and the messages by channel.
+    """The recordings of all processes for one snapshot: the cut, their states, and the messages by channel.
 
-    `kept` holds the ids of the messages, `bodies` their bodies, `markers` the channel of every marker sent, `carried`
-    of every one that rode on a message. `done` is the step at which each process was done.
+    `kept` holds the ids of the messages, `bodies` their bodies. `markers` holds the channel of every marker sent,
+    `carried` the channel of every marker that rode on a message. `done` is the step at which each process was done.
     """
 
     cut: dict[str, int]
@@ -140,9 +139,10 @@ def _read_log(execution: Execution) -> tuple[_Messages, dict[str, Rows]]:
 
 
 def _read_parts(execution: Execution, rows: Rows) -> _Parts | None:
-    """What `rows` say of one snapshot; None unless every process records once and is done, and none aborts.
+    """Return the recordings in `rows` of one snapshot; None unless every process records once and is done, and none
+    aborts.
 
-    Of copies that nobody coordinates the last ones count, and no channel is recorded.
+    Of uncoordinated checkpoints the last ones count, and no channel is recorded.
     """
     again = not execution.engine.algorithm.coordinated
     cut: dict[str, int] = {}

@@ -24,11 +24,11 @@ from sim.verify.expectations import frontier_of
 
 @dataclass(frozen=True)
 class Answer:
-    """What a complete snapshot says of a property.
+    """The finding of a complete snapshot about a property.
 
-    `finding` is that of the whole snapshot, `alone` what its process states alone would have said. `began` and `ended`
-    are the steps at which the snapshot began and was complete. Of a snapshot that fails a check, or whose states have
-    changed since they were recorded, nothing follows: it `proves` nothing.
+    `finding` is that of the complete snapshot, `alone` the one that its process states alone would give. `began` and
+    `ended` are the steps at which the snapshot began and was complete. Of a snapshot that fails a check, or whose
+    states have changed since they were recorded, nothing follows: it `proves` nothing.
     """
 
     snapshot: str
@@ -41,9 +41,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Glance:
-    """What somebody sees who reads the process states at a cut of the story, and no channel.
+    """The finding of an observer who reads the process states at a cut of the story, and no channel.
 
-    `whole` is what the channels at that cut show as well (None: the cut is not consistent). The last event inside the
+    `whole` is the finding with the channels at that cut (None: the cut is not consistent). The last event inside the
     cut is that of step `at`.
     """
 
@@ -154,7 +154,7 @@ def _real(state: State, execution: Execution) -> tuple[States, Contents]:
 
 
 def _glances(execution: Execution, detector: Detector) -> Iterator[Glance]:
-    """What the process states alone say at the cuts of the story."""
+    """The findings from process states alone at the cuts of the story."""
     at_cuts, history = states_at_cuts(execution), execution.history
     for named in execution.scenario.cuts:
         try:

@@ -4,12 +4,12 @@ The role of a process follows from the graph and its stock: a *source* has recor
 it has counted, and a *sink* has no outgoing channels. Records with one key take one way from a process, so an operator
 holds all counts of its keys (Flink calls this `keyBy`).
 
-With `sink` the sinks give what they receive to the world outside, which no recovery takes back, and sources number
-their records, so that each can be followed. A *plain* sink gives a record as it receives it: after a recovery it
-receives some once more, and gives them again (at least once). A *transactional* sink keeps its outputs, and gives those
-that a snapshot has recorded when it hears that the snapshot is valid. After a recovery it gives those of the snapshot
-gone back to that it had not given (exactly once; but a recovery that is told to go back further than to the last valid
-snapshot may bring records in another order, and others have been given by then).
+With `sink` the sinks give their records to the environment, and no recovery takes that back. Sources number their
+records, so that each can be followed. A *plain* sink gives a record as it receives it: after a recovery it receives
+some once more, and gives them again (at least once). A *transactional* sink keeps its outputs, and gives those that a
+snapshot has recorded when it hears that the snapshot is valid. After a recovery it gives those of the restored snapshot
+that it had not given (exactly once). A recovery that goes back further than to the last valid snapshot may bring
+records in another order; then others have been given already.
 
 P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017; "An Overview of End-to-End
 Exactly-Once Processing in Apache Flink", 2018: two-phase-commit sinks.
@@ -82,7 +82,7 @@ class Dataflow(Workload):
         return self.value_of(self.records, process) or 0
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
-        """Who has records to emit has a channel for them."""
+        """Every process with records to emit has a channel for them."""
         sources = {channel.partition("->")[0] for channel in channels}
         for process in self.records if isinstance(self.records, dict) else ():
             if process not in sources:
@@ -176,7 +176,7 @@ class Dataflow(Workload):
         return own
 
     def _way(self, process: Process, key: str) -> Channel:
-        """Where `process` sends the records with a key."""
+        """The channel on which `process` sends the records with a key."""
         return process.outgoing[sum(map(ord, key)) % len(process.outgoing)]
 
     def turn_gap(self, process: Process) -> float | None:
@@ -235,7 +235,7 @@ def _key(body: Any) -> str:
 
 
 def _hops(body: Any) -> int:
-    """How many more channels a record goes along."""
+    """The number of channels that a record still has to pass."""
     return int(body.get(HOPS, 0)) if isinstance(body, Mapping) else 0
 
 

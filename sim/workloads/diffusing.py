@@ -45,7 +45,7 @@ class Diffusing(Workload):
 
     @classmethod
     def busy(cls, processes: int, events: int) -> dict[str, Any]:
-        """Nobody rests before all its sends, each of which is received; after that every receive leads to a rest."""
+        """A process rests only after all its sends, and each is received; after that every receive leads to a rest."""
         return {"acts": max(1, round(events / (2.1 * processes))), "ease": 0}
 
     def events(self) -> int:

@@ -1,7 +1,7 @@
 """A key store: every process holds a table of keys, and writes some of them at random times.
 
 How large a state is, and how much of it changes from one snapshot to the next, can be chosen apart from each other. So
-it shows what a snapshot costs that stores only what has changed, or copies a page only when it is written.
+it shows the cost of a snapshot that stores changes only, or that copies a page only when it is written.
 
 A write that is shared is sent to a neighbour: the sender writes its own key and sends the write, and the neighbour
 writes the same key of its own table when the message arrives.
@@ -127,7 +127,7 @@ class KeyStore(Workload):
     # ------------------------------------------------------------------ words
 
     def state_words(self, state: dict[str, int]) -> str:
-        """How many keys there are, and how many of them are not 0."""
+        """The number of keys, and of those that are not 0."""
         written = sum(value != 0 for value in state.values())
         return f"<{counted(len(state), 'keys')}, {written} written>"
 

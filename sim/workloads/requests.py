@@ -54,7 +54,7 @@ class Requests(Workload):
 
     @classmethod
     def busy(cls, processes: int, events: int) -> dict[str, Any]:
-        """Each request is three messages: ask, grant and release. Nobody asks for a second object: no deadlock."""
+        """Each request is three messages: ask, grant and release. No process asks for a second object: no deadlock."""
         return {"requests": max(1, round(events / (6 * processes))), "greed": 0}
 
     def events(self) -> int:
@@ -90,7 +90,7 @@ class Requests(Workload):
             yield "greed", f"{self.greed} of a hundred cases are too many; give at most 100"
 
     def initial(self, process: str) -> State:
-        """What it holds, and the objects it manages with their holders."""
+        """The objects that a process holds, and those it manages with their holders."""
         managed = {
             thing: [self._holder_of[thing]] if thing in self._holder_of else []
             for thing in self.objects.get(process, ())
@@ -111,7 +111,7 @@ class Requests(Workload):
             raise Refused(f"{target} does not manage {thing!r}; send {body!r} to {self._site_of[thing]}")
 
     def after_send(self, process: Process, body: str) -> State:
-        """Who waits neither asks nor releases; who asks waits from now on."""
+        """A process that waits neither asks nor releases; a process that asks waits from now on."""
         state: State = process.state
         word, _, thing = body.partition(" ")
         if word == GRANT:
@@ -127,14 +127,14 @@ class Requests(Workload):
         return {**state, "holds": [own for own in state["holds"] if own != thing]}
 
     def before_send(self, state: State, body: str) -> State:
-        """Who asks did not wait before; who releases something held it."""
+        """A process that asks did not wait before; one that releases an object held it."""
         word, _, thing = body.partition(" ")
         if word == RELEASE:
             return {**state, "holds": [*state["holds"], thing]}
         return {**state, "waits": ""} if word == ASK else state
 
     def after_receive(self, process: Process, message: Message, out: Out) -> State:
-        """A manager grants an object to the first in its queue; whoever is granted one holds it."""
+        """A manager grants an object to the first process in its queue, which then holds it."""
         state: State = process.state
         word, _, thing = message.body.partition(" ")
         source = message.channel.source_name
@@ -198,7 +198,7 @@ class Requests(Workload):
     # ------------------------------------------------------------------ words
 
     def state_words(self, state: State) -> str:
-        """What it holds and waits for, then its objects: `holds b, waits for a`, `a: U, then T`."""
+        """The objects held and waited for, then those managed: `holds b, waits for a`, `a: U, then T`."""
         told = [f"holds {' and '.join(state['holds'])}"] if state["holds"] else []
         told += [f"waits for {state['waits']}"] if state["waits"] else []
         parts = [", ".join(told)] if told else []

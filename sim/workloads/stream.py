@@ -1,8 +1,8 @@
 """A stream: every process sends at one rate on each of its outgoing channels.
 
-So it is known how many messages a channel carries in any time, and what a snapshot records of them can be predicted
-(sim/theory/sizing.py). When the first message goes out is drawn evenly from the seed: over many seeds, a channel
-carries `t / every` messages in the mean in any time `t`.
+So the number of messages on a channel is known, and the contents of a snapshot can be predicted (sim/theory/sizing.py).
+The time of the first message is drawn evenly from the seed. Over many seeds, a channel carries `t / every` messages in
+the mean in any time `t`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Unit messages: every process may send so many, each to anyone, at any time.
+"""Unit messages: every process may send a number of them, each to any other process, at any time.
 
 It is the system whose states are counted to compare explorers: nothing but the order of events differs.
 """
@@ -71,6 +71,6 @@ class Units(Workload):
         return [Send(channel, 1) for channel in process.outgoing] if process.turn < self.sends else ()
 
     def state_words(self, state: dict[str, int]) -> str:
-        """How many it has received from whom."""
+        """The number of messages received, by sender."""
         told = [f"{number} from {channel.split('->')[0]}" for channel, number in sorted(state.items())]
         return f"received {', '.join(told)}" if told else "received nothing"

@@ -82,7 +82,7 @@ def _differences(execution: Execution, before: State, crashed: set[str], begin: 
     meant = [own.name for own in before.processes if own.present and (own.name in plan.processes or not plan.processes)]
     copies: dict[str, list[int]] = {}
     shelf = before.node(execution.engine.number_of["storage"]).memory
-    for _, process, part in shelf.copies if shelf else ():
+    for _, process, part in shelf.checkpoints if shelf else ():
         copies.setdefault(process, []).append(part.local.inside)
     present = {own.name: own.index for own in before.processes if failed and own.name not in failed}
     expected = line(Meaning(scenario, execution.table, begin), copies, present)

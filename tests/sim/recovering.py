@@ -19,7 +19,8 @@ from sim.document.scenario import FaultLine, Initiation, Scenario
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, snapshots_of
 from sim.services.increments import TYPES
-from sim.services.storage import Shelf, Storage
+from sim.services.shelf import Shelf
+from sim.services.storage import Storage
 from sim.verify.checks import conserved_by, verdicts_of
 from sim.verify.delivery import delivery_of
 from sim.workloads.dataflow import EMITTED, STOCK, TRANSACTIONAL, Dataflow

@@ -1,4 +1,4 @@
-"""The channel of a first marker is frozen, as by a barrier, and nobody thaws it: the next marker never arrives."""
+"""The channel of a first marker is frozen, as by a barrier, and is never thawed: the next marker never arrives."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sim.core.model import Message, Process
 
 
 class RecordsLate(BrokenChandyLamport):
-    """What the initiator sends behind its markers is in no recorded state."""
+    """Messages that the initiator sends behind its markers are in no recorded state."""
 
     name = "records_late"
     switch = "The initiator records late"

@@ -1,4 +1,4 @@
-"""What all broken rule books share: their words."""
+"""The base of all broken rule books: their words."""
 
 from __future__ import annotations
 

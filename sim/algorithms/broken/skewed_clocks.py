@@ -1,9 +1,9 @@
-"""Clocks instead of markers: everybody records at an agreed time, each by its own clock.
+"""Clocks instead of markers: every process records at an agreed time, by its own clock.
 
 The initiator announces the time, and an announcement arrives when its receiver's clock shows that time: its delay is
-the skew of that clock. Messages are white if they leave before the sender's alarm, red if after it, and the state of a
-channel is its white messages, as with Lai and Yang. What is missing is their rule that a white process records before
-it receives a red message: there is no need for it where all clocks agree, and no snapshot without it where they do not.
+the skew of that clock. Messages are white if they leave before the sender's alarm, red if after it. As with Lai and
+Yang, the state of a channel is its white messages. Their rule that a white process records before it receives a red
+message is missing. If all clocks agree, the rule is not needed. If they do not, there is no snapshot without it.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ CountsOfSnapshots = Mapping[tuple[str, Channel], int]
 
 
 class Notes(NamedTuple):
-    """What a process remembers. Never mutated.
+    """The notes of a process. Never mutated.
 
-    `sent` and `received` count the messages of each channel. By snapshot and channel, `early` counts those from after
-    the agreed time that came before it, `white` those from before it that have come, and `announced` those sent.
+    `sent` and `received` count the messages of each channel. By snapshot and channel: `early` counts the messages that
+    were sent after the agreed time and came before it; `white` those sent before it that have come; `announced` those
+    sent before it.
     """
 
     sent: Counts = {}  # noqa: RUF012  # replaced, never changed

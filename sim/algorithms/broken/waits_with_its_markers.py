@@ -13,7 +13,7 @@ from sim.core.model import Message, Process
 
 
 class WaitsWithItsMarkers(BrokenChandyLamport):
-    """What the process sends between its recording and its markers is outside, but comes before them."""
+    """Messages sent between the recording and the markers are outside the cut, but arrive before the markers."""
 
     name = "waits_with_its_markers"
     switch = "A process waits with its markers"

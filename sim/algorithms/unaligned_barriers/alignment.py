@@ -6,9 +6,9 @@ begins with aligned barriers, which overtake nothing:
 4. A process that gets its first barrier takes nothing more from that channel: it aligns. If barriers come on all its
    other channels before the timeout is over, it records its state, and no channel has a state. It sends its own
    barriers in their turn, behind the messages that were sent before.
-5. If the timeout is over before all barriers have come, the process records its state, sends its barriers ahead of all
-   messages, takes from all channels again, and records each channel whose barrier is missing until it comes. A barrier
-   that has been sent ahead makes its receiver do so without a wait.
+5. If the timeout is over before all barriers have come, the process records its state and sends its barriers ahead of
+   all messages. It takes from all channels again, and records each channel whose barrier is missing until it comes. A
+   barrier that has been sent ahead makes its receiver do so without a wait.
 
 The graph may have cycles: a process that waits on a cycle for its own barrier stops waiting at its timeout. Snapshots
 may overlap: a process aligns for one at a time, and a barrier of another one ends the wait.
@@ -31,14 +31,14 @@ TIMER = "alignment"
 
 
 class Waits(NamedTuple):
-    """What a process remembers while it aligns: the snapshot, and the channels on which its barrier has come."""
+    """The notes of a process that aligns: the snapshot, and the channels on which its barrier has come."""
 
     snapshot: str
     channels: tuple[Channel, ...]
 
 
 class Alignment(TimeoutWords):
-    """Rules 4 and 5: what an alignment timeout adds."""
+    """The rules that an alignment timeout adds: 4 and 5."""
 
     alignment_timeout: float
 

@@ -20,7 +20,8 @@ from sim.document.writing import dumps
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import COMPLETE, FAILED, snapshots_of
-from sim.services.storage import Shelf, Storage
+from sim.services.shelf import Shelf
+from sim.services.storage import Storage
 from tests.cases import each
 from tests.sim.tools import rows_of, send, start, system
 

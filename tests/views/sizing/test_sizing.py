@@ -81,7 +81,7 @@ def test_what_is_changed_counts_at_once_and_is_in_the_address() -> None:
     page.selectbox(key="sizing-topology").set_value("ring").run()
     assert address(page) == {"nodes": "10", "topology": "ring"}
     assert "refuted" not in told(page)
-    page.button(key="sizing-documents").click().run()
+    page.button(key="sizing-example").click().run()
     assert address(page) == {} and "1.98 GB" in told(page)
 
 
