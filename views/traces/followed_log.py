@@ -52,7 +52,7 @@ def in_words(found: News, *, is_growing: bool) -> str:
         text = "The log is followed; it has no rows as yet"
     verdicts = [
         f"{own.cut}: consistent" if own.consistent else f"{own.cut}: inconsistent, by message {own.witness}"
-        for own in (told.verdict for told in found.told[-MOST_TOLD:])
+        for own in (latest.verdict for latest in found.latest[-MOST_TOLD:])
     ]
     if verdicts:
         text += f". Snapshots judged: {found.verdicts:,}, the last {'; '.join(verdicts)}"

@@ -67,7 +67,7 @@ def test_lines_may_come_in_any_order_and_any_file(seed: int, tmp_path: Path) -> 
     follower.catch_up()
     found = news(follower.store)
     assert (found.rows, found.waiting) == (len(lines), ())
-    assert [told.verdict.cut for told in found.told] == ["S1"]
+    assert [own.verdict.cut for own in found.latest] == ["S1"]
     assert written(follower.store) == by_the_batch_audit(follower.store)
 
 
