@@ -1,6 +1,6 @@
 """The event table of a run that is followed: parts of SEGMENT rows, the last of which grows.
 
-A part is written again when it gets rows, or when one of its messages is received and the send row gets the index of
+A part is written again when it gets rows, or when one of its messages is received: then the send row gets the index of
 its partner. A batch that is carried out again writes the same rows: later rows of a part are dropped first. Each part
 knows the cuts that it can matter to, so a cut needs only a few parts.
 """

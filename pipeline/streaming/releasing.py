@@ -130,7 +130,7 @@ class Releasing:
         return None
 
     def why(self) -> str | None:
-        """What the first waiting line waits for, in words (None: no line waits)."""
+        """The missing row for which the first waiting line waits, in words (None: no line waits)."""
         if not self.waiting:
             return None
         unit = self.waiting[min(self.waiting)]
