@@ -7,8 +7,8 @@ step and drag. It reports waits, lost edits and errors, and the server's CPU tim
 With `--soak` (20 minutes, if `--seconds` does not say) one tab more runs ensembles in a row, and Spark is killed at
 random: bench/soak.py. No ensemble may stay incomplete, and the memory has to stay flat.
 
-Exit status 1 for any error: an exception in the server's log, a lost edit, an unexpected refusal, an error in a tab, a
-run at the end that is not the one that the edits make.
+The exit status is 1 for any error: an exception in the server's log, a lost edit, an unexpected refusal, or an error in
+a tab. It is 1 also if a session's last run differs from the run that its edits make.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Gauge:
 async def lesson(
     url: str, gauge: Gauge, sessions: int, tabs: int, seconds: float, soak: Soak | None = None
 ) -> tuple[Findings, dict[str, float]]:
-    """Runs the whole class, and the soak beside it. Returns the measurements, and the server's CPU time and memory."""
+    """Runs the class, and the soak beside it. Returns the measurements, and the server's CPU time and memory."""
     await student(url, Findings(), 0, asyncio.Barrier(1), 0)  # so that the server has imported everything
     findings, cost = Findings(), {"memory before": gauge.memory_mb()}
     starts = asyncio.Barrier(sessions + 1)

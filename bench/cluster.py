@@ -2,8 +2,8 @@
 
 `python -m bench.cluster --long` runs chaos as well, by the minute, until a thousand snapshots are complete.
 
-The bank goes as fast as it can: every node sends whenever it may, and back-pressure alone slows it. What is measured is
-read from the event logs, which all nodes write by one clock.
+The bank goes as fast as it can: every node sends whenever it may, and back-pressure alone slows it. The figures come
+from the event logs, which all nodes write by one clock.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from sim.core.model import RECEIVE, SEND
 
 NODES = (2, 4, 8, 16)
 FAST = ("pace=0.002", "balance=1000000")
-CALM = ("pace=2", "balance=1000")  # 50 messages a second from each node: nobody waits
+CALM = ("pace=2", "balance=1000")  # 50 messages a second from each node: no message waits
 SECONDS = 5.0  # of a measurement
-ROUNDS = 5  # of what is compared
+ROUNDS = 5  # of each comparison
 KILLS = 10
 LONG_S, LONG_SNAPSHOTS = 60.0, 1000
 _POLL = 0.005
 
 
 class Measured(NamedTuple):
-    """What a run came to: messages received a second, their seconds on the way, and the snapshots taken."""
+    """The measures of a run: messages received a second, their seconds in transit, and the snapshots taken."""
 
     rate: float
     latencies: list[float]
@@ -48,7 +48,7 @@ class Measured(NamedTuple):
 
 
 def wanted(nodes: int, settings: Sequence[str], transport: str = TCP) -> Wanted:
-    """A bank on so many nodes, without delays."""
+    """A bank on `nodes` nodes, without delays."""
     scenario = of_nodes(nodes, "bank", settings=settings, retained=3)
     return Wanted(scenario, allows_faults=True, transport=transport)
 
@@ -82,7 +82,7 @@ async def _steady(supervisor: Supervisor, gap: float | None) -> tuple[float, flo
 
 
 def _messages(entries: Sequence[Entry], first: float, last: float, unit: float) -> tuple[int, list[float]]:
-    """How many were received between two times, and the seconds that each of them took."""
+    """The number of messages received between two times, and the seconds that each of them took."""
     sent: dict[int, float] = {}
     took = []
     for entry in entries:
@@ -136,7 +136,7 @@ def throughput() -> None:
 
 
 def cost_of_snapshots() -> None:
-    """Prints what a snapshot each second costs of the throughput; with and without take turns."""
+    """Prints the throughput with a snapshot each second and without; the two take turns."""
     print("\n| nodes, transport | messages/s without | with a snapshot each second | ratio (median of rounds) |")
     print("|---|---|---|---|")
     for nodes, transport in ((4, TCP), (8, TCP), (4, GRPC)):
@@ -148,7 +148,7 @@ def cost_of_snapshots() -> None:
 
 
 def times() -> None:
-    """Prints the latencies of messages and how long snapshots take."""
+    """Prints the latencies of messages and the durations of snapshots."""
     print("\n| ms | median | 95 % | 99 % | longest |\n|---|---|---|---|---|")
     calm, busy = ("at 50 a second from each node", CALM, 0.1), ("as fast as it goes", FAST, 1.0)
     for nodes, transport in ((4, TCP), (8, TCP), (4, GRPC)):
@@ -161,7 +161,7 @@ def times() -> None:
 
 
 def recoveries() -> None:
-    """Prints how long a recovery takes."""
+    """Prints the durations of recoveries."""
     print("\n| from kill -9 to all nodes running, ms | median | 95 % | 99 % | longest |\n|---|---|---|---|---|")
     for nodes, transport in ((4, TCP), (8, TCP), (4, GRPC)):
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -173,7 +173,10 @@ def recoveries() -> None:
 
 
 def long_chaos() -> bool:
-    """Prints what came of chaos, a minute each, until LONG_SNAPSHOTS snapshots are complete. False: a wrong one."""
+    """Prints the results of chaos, minute by minute, until LONG_SNAPSHOTS snapshots are complete.
+
+    Returns False if one of them is wrong.
+    """
     complete, seed = 0, 0
     while complete < LONG_SNAPSHOTS:
         seed += 1

@@ -1,9 +1,9 @@
-"""The pages that a real fork copies, beside the law and the simulated algorithm: `python -m bench.copy_on_write`.
+"""The pages that a real fork copies, beside the cost model and the simulation: `python -m bench.copy_on_write`.
 
 A parent holds PAGES pages of memory, all of them touched, and forks. The child holds still, as if it was saving, and
-ends when it is told to. Meanwhile the parent writes to pages, at several rates: the very writes of a simulated run of
-Copy-on-write, key k5 for page 5. So fork and simulation should count the same, and both should be near the law,
-n(1 - (1 - 1/n)^w) for w writes to n pages.
+ends on the parent's signal. Meanwhile the parent writes to pages, at several rates: the very writes of a simulated run
+of Copy-on-write, key k5 for page 5. So fork and simulation should count the same. Both should be near the cost model:
+n(1 - (1 - 1/n)^w) pages for w writes to n pages.
 
 Pages copied are read from /proc/self/smaps: a page of the mapping that is private and dirty has been copied, since all
 others are still shared with the child. Neither smaps_rollup nor minor page faults (getrusage) can tell these pages from
@@ -44,13 +44,13 @@ class Count(NamedTuple):
     faults: int
 
 
-def law(pages: int, writes: int) -> float:
-    """The pages copied in the mean."""
+def expected(pages: int, writes: int) -> float:
+    """The mean number of pages copied, by the cost model."""
     return pages * (1 - (1 - 1 / pages) ** writes)
 
 
 def simulated(writes: int, seed: int) -> tuple[list[int], int]:
-    """The pages (from 0) that a run of Copy-on-write writes to while its copy is saved, and how many it copies."""
+    """The pages (from 0) that a run of Copy-on-write writes to while its copy is saved, and the number it copies."""
     scenario = Scenario(
         "fork",
         ("P1",),
@@ -118,20 +118,20 @@ def private_pages(address: int) -> int:
 
 
 def main() -> None:
-    """Print a table: a line for each rate, with medians of SEEDS runs; "forked/law" is of their mean."""
+    """Print a table: a line for each rate, with medians of SEEDS runs; "forked/model" is a ratio of means."""
     print(f"{PAGES:,} pages of {mmap.PAGESIZE:,} bytes, written for {SAVING_S:g} s; medians of {SEEDS} runs")
-    print(" writes/s   writes      law   simulated   forked   forked/simulated   forked/law   minor faults")
+    print(" writes/s   writes    model   simulated   forked   forked/simulated forked/model   minor faults")
     for writes in WRITES:
         counts = []
         for seed in range(SEEDS):
             pages, copied = simulated(writes, seed)
             counts.append(Count(copied, *forked(pages)))
         of_simulated = [count.forked / count.simulated for count in counts]
-        of_law = statistics.mean(count.forked for count in counts) / law(PAGES, writes)
+        of_model = statistics.mean(count.forked for count in counts) / expected(PAGES, writes)
         middle = Count(*(round(statistics.median(column)) for column in zip(*counts, strict=True)))
-        given = f"{writes / SAVING_S:9,.0f} {writes:8,} {law(PAGES, writes):8,.1f}"
+        given = f"{writes / SAVING_S:9,.0f} {writes:8,} {expected(PAGES, writes):8,.1f}"
         found = f"{middle.simulated:11,} {middle.forked:8,}   {min(of_simulated):7.3f} - {max(of_simulated):.3f}"
-        print(f"{given} {found} {of_law:12.3f} {middle.faults:14,}", flush=True)
+        print(f"{given} {found} {of_model:12.3f} {middle.faults:14,}", flush=True)
 
 
 if __name__ == "__main__":

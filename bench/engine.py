@@ -60,7 +60,7 @@ def empty_calls() -> None:
 
 
 def rate(work: Callable[[], object], things: int) -> Rate:
-    """How many of `things` per second `work` does."""
+    """The number of `things` that `work` does per second."""
     seen, normalised = [], []
     for _ in range(ROUNDS):
         before, seconds, after = cpu(empty_calls), cpu(work), cpu(empty_calls)

@@ -1,12 +1,13 @@
 """Speed of the explorer beside SPIN's: `python -m bench.explore`. Both must count alike, else the benchmark fails.
 
 SPIN gets a model of the same system (bench/promela.py), which asserts what the explorer checks of every completed
-snapshot, and options that suit it: every state stored, no partial order reduction, a hash table of the right size. Both
-run as processes of their own, in turn; "SPIN, collapsed" compresses its states (-DCOLLAPSE). Told are the ratio of the
-runs, and that of the answers: who asks SPIN waits until its verifier is made and compiled, too. "spin -run" is what its
-manual names first: it makes, compiles and runs the verifier, with options of its own. SPIN's number of transitions has
-one more, for the initial state.
-SPIN: Debian's package `spin`, and gcc; as root this program installs them where they are missing.
+snapshot. It gets suitable options: every state stored, no partial order reduction, a hash table of the right size. Both
+run as processes of their own, in turn; "SPIN, collapsed" compresses its states (-DCOLLAPSE). The table has the ratio of
+the runs, and the ratio of the answers: a user of SPIN also waits until its verifier is made and compiled. SPIN's manual
+names "spin -run" first: it makes, compiles and runs the verifier, with options of its own. SPIN counts one more
+transition, for the initial state.
+
+SPIN is Debian's package `spin`, and needs gcc; as root this program installs them if they are missing.
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ class Cost(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a process counted, states and transitions, and its cost."""
+    """The counts of a process, states and transitions, and its cost."""
 
     counts: tuple[int, int]
     cost: Cost
 
 
 def run(command: Sequence[str], folder: Path | None = None) -> tuple[Cost, str]:
-    """Runs a command. Returns its cost, and what it prints. Exits if it fails."""
+    """Runs a command. Returns its cost and its output. Exits if it fails."""
     start = time.perf_counter()
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -82,14 +83,14 @@ def verifier(folder: Path, count: int, sends: int, *options: str) -> float:
     """Makes SPIN's verifier of a system, `pan` in a new folder. Returns the seconds that it took."""
     folder.mkdir()
     (folder / "model.pml").write_text(model(count, sends))
-    # -o2: a variable that is only written is part of the state, as what a process recorded is.
+    # -o2: a variable that is only written is part of the state, such as a recorded state.
     made, _ = run(["spin", "-o2", "-a", "model.pml"], folder)
     compiled, _ = run([*COMPILE, *options, "-o", "pan", "pan.c"], folder)
     return made.seconds + compiled.seconds
 
 
 def by_spin(folder: Path, command: Sequence[str] = ("./pan", *VERIFY)) -> Found:
-    """SPIN's verifier, which is there already, or another command."""
+    """SPIN's verifier, which exists already, or another command."""
     cost, told = run(command, folder)
     assert "errors: 0" in told and "max search depth too small" not in told, told
     return Found((_number(told, "states, stored"), _number(told, "transitions") - 1), cost)
@@ -102,12 +103,12 @@ def _number(told: str, what: str) -> int:
 
 
 def missing() -> list[str]:
-    """The programs that are needed and are not there."""
+    """The needed programs that are missing."""
     return [program for program in ("spin", "gcc") if shutil.which(program) is None]
 
 
 def install() -> None:
-    """Installs SPIN on Debian, if it is missing. Exits with a sentence where that cannot be done."""
+    """Installs SPIN on Debian, if it is missing. Exits with a sentence if that is impossible."""
     if not missing():
         return
     if shutil.which("apt-get") and os.geteuid() == 0:

@@ -1,10 +1,11 @@
-"""What incremental snapshots save, by the rate of change: `python -m bench.incremental`.
+"""The savings of incremental snapshots, by the rate of change: `python -m bench.incremental`.
 
 A process of the key store holds KEYS keys and has written WARM_UP times when its first snapshot is taken. Its second
-snapshot follows after as many random writes as change a given share of the keys in the mean. Stored is the whole state,
-or its difference to the first snapshot, as JSON, plain or compressed with zstandard (sim/services/increments.py).
+snapshot follows after as many random writes as change a given share of the keys in the mean. The complete state, or its
+difference to the first snapshot, is stored as JSON, plain or compressed with zstandard (sim/services/increments.py).
 
-Incremental snapshots are said to save "up to 90 %". So the share of changed keys is looked for at which they do.
+The usual claim is that incremental snapshots save "up to 90 %". The benchmark finds the share of changed keys at which
+they do.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SEARCHED = 200  # writes after each of which a snapshot is taken, to find where 
 
 
 class Sizes(NamedTuple):
-    """The values of a difference, and the bytes of whole state and difference, plain and compressed."""
+    """The values of a difference, and the bytes of the complete state and the difference, plain and compressed."""
 
     changed: float
     whole: float
@@ -51,7 +52,7 @@ class Sizes(NamedTuple):
 
 
 def states(writes: Sequence[int], seed: int) -> list[Any]:
-    """The states recorded after the warm-up, and after so many writes more."""
+    """The states recorded after the warm-up, and after each of `writes` more writes."""
     moments = [0, *writes]
     scenario = Scenario(
         "incremental",
@@ -69,7 +70,7 @@ def states(writes: Sequence[int], seed: int) -> list[Any]:
 
 
 def sizes(base: Any, state: Any) -> Sizes:
-    """What it takes to store `state`."""
+    """The bytes for storing `state`."""
     documents = (whole(state), difference(base, state))
     stored = (size_of(document, compressed) for document in documents for compressed in (False, True))
     return Sizes(changed_keys(documents[1]), *stored)

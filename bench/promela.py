@@ -1,9 +1,10 @@
 """Chandy and Lamport's algorithm in Promela, for SPIN: the system that `sim.explore.report.complete_graph` makes.
 
-A process may send so many unit messages, each to anyone at any time, and P1 may begin the one snapshot at any time.
-The state is the explorer's key: what each process has sent, received and recorded, and the channels in order. What is
-noted for the assertion, how many messages went out before a marker, follows from these and so adds no state. SPIN is
-spared what would slow it down: nothing is chosen inside a step, every index is written out, and a step is a d_step.
+A process may send a number of unit messages, each to any process at any time, and P1 may begin the one snapshot at any
+time. The state is the explorer's key: the messages that each process has sent, received and recorded, and the channels
+in order. For the assertion the model also notes the number of messages sent before a marker. It follows from the rest,
+so it adds no state. The model avoids what would slow SPIN down: nothing is chosen inside a step, every index is written
+out, and a step is a d_step.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Iterator
 def model(count: int, sends: int) -> str:
     """The model of `count` processes that send `sends` messages each.
 
-    Where a channel closes, it asserts that its target recorded, in its state and for the channel, as many messages as
-    were sent before the marker: no receipt without its send, and no message missing.
+    When a channel closes, the model asserts that no message is missing, and that no receipt lacks its send. The target
+    has recorded as many messages, in its state and for the channel, as were sent before the marker.
     """
     return "\n".join(_lines(range(1, count + 1), sends)) + "\n"
 

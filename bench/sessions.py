@@ -44,7 +44,7 @@ class Ending:
     edits: list[str]
 
     def problem(self) -> str | None:
-        """What is not as the edits make it, when they are made once more, here; None if all is."""
+        """The difference from a session that makes the same edits here, in words (None: there is none)."""
         session = ExploreSession()
         session.open(Shared(scenario=self.scenario))
         session.absorb(self.entries)

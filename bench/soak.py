@@ -34,10 +34,11 @@ HEADING = f"in {RUNS * COMBINATIONS:,} snapshots"
 
 @dataclass
 class Soak:
-    """What goes on beside the class, for so many seconds; `seed` decides when Spark is killed.
+    """The work beside the class, for `seconds`; `seed` decides when Spark is killed.
 
-    `killed` are the seconds from the start, `memory` (seconds from the start, MB), `ensembles` the seconds that each
-    took in the page, `told` what the page said of trouble (`telling` what it says now), `errors` what must not happen.
+    killed: the times of the kills, in seconds from the start. memory: pairs of seconds from the start and MB.
+    ensembles: the seconds that each took on the page. reported: the problems that the page reported; reporting: those
+    that it reports now. errors: events that must not happen.
     """
 
     seconds: float
@@ -45,8 +46,8 @@ class Soak:
     killed: list[float] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)
     ensembles: list[float] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
-    telling: set[str] = field(default_factory=set)
+    reported: Counter[str] = field(default_factory=Counter)
+    reporting: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
 
     async def go_on(self, page: Page, url: str, server: int, memory_mb: Callable[[], float]) -> None:
@@ -97,9 +98,9 @@ class Soak:
 
     async def _has_charts(self, page: Page) -> bool:
         """Whether the page shows the results of an ensemble. Where it offers to go on, it is told to."""
-        telling = set(await page.locator(".cut-error").all_inner_texts())
-        self.told.update(telling - self.telling)
-        self.telling = telling
+        reporting = set(await page.locator(".cut-error").all_inner_texts())
+        self.reported.update(reporting - self.reporting)
+        self.reporting = reporting
         for name in ("Go on", "Try again"):
             button = page.get_by_role("button", name=name, exact=True)
             if await button.count() and await button.is_enabled():
@@ -134,7 +135,7 @@ class Soak:
         yield f"| ensembles of {RUNS * COMBINATIONS:,} runs, from click to charts | {len(self.ensembles)}: {took} |"
         grew = f"{first:.0f}, {last:.0f} MB, {slope:+.1f} MB a minute"
         yield f"| memory of the app: first quarter, last quarter, slope | {grew} |"
-        for text, times in self.told.most_common():
+        for text, times in self.reported.most_common():
             yield f"| the page with the ensembles said, {times} times | {text} |"
         for text, times in Counter(self.errors).most_common():
             yield f"| ERROR, {times} times | {text} |"

@@ -1,7 +1,7 @@
 """Speed of the page: `python -m pytest bench/ui.py -p tests.e2e.conftest -n 0 -s -q`, in a real browser.
 
-It measures the user's waits, and for comparison one step on a plain `st.plotly_chart` page with the same figure
-(bench/plain_page.py), in the same browser. It does not assert times, since machines differ and are shared; it asserts
+It measures the user's waits. For comparison it measures a step on a plain `st.plotly_chart` page with the same figure
+(bench/plain_page.py), in the same browser. It does not assert times, since machines differ and are shared. It asserts
 that the awaited change happened.
 """
 

@@ -28,14 +28,15 @@ PAGE = ROOT / "docs" / "broken-rules.md"
 INTRODUCTION = """# Which broken rule is caught by which check
 
 Each rule of a snapshot algorithm can be broken on purpose: in the tab *Break it* of the Explore page, or with `breaks`
-in a scenario. This table says who notices. `make broken` makes it; a test fails where it is not what the code finds.
+in a scenario. This table says which check notices. `make broken` makes it, and a test compares it with the code.
 
-- **Shown by** is the bundled scenario, and the edit of the smallest counterexample (none: a check fails at once).
-- **Fail** are the checks of `sim/verify/checks.py` that do not hold then.
-- **Dijkstra's page** is the tab *Proof*: the message that forbids the swaps. Where it says "no", the cut is consistent,
-  or there is no cut: only the channels are wrong.
-- **Explorer** is `python -m sim explore`: the smallest system of a few in which some run fails a check, the check, and
-  the fewest actions after which it fails. It looks for what snapshots record, not for how many markers were sent.
+- **Shown by** is a bundled scenario, with the smallest edit that shows the effect of the broken rule. Without an edit
+  the effect shows at once.
+- **Fail** lists the checks of `sim/verify/checks.py` that do not hold then.
+- **Dijkstra's page** is the tab *Proof*: the message that forbids the swaps. If it says "no", the cut is consistent, or
+  there is no cut: then only the channels are wrong.
+- **Explorer** is `python -m sim explore`. It names the smallest of a few systems in which some run fails a check, the
+  check, and the fewest actions after which it fails. It checks what snapshots record, not the number of markers.
 
 """
 HEAD = ("Broken rule", "`breaks`", "Shown by", "Fail", "Dijkstra's page", "Explorer")
@@ -60,7 +61,7 @@ SYSTEMS = {  # smallest first
 
 
 def shown(rule: type[BrokenRule]) -> tuple[str, Execution]:
-    """The scenario and the edit with which a broken rule does harm, in words, and the run."""
+    """The scenario and the edit that show the effect of a broken rule, in words, and the run."""
     opened = apply_edit(run(library.load(rule.shown_by)), {"do": "break", "rule": rule.name}, 0.0)
     if harm(opened):
         return f"`{rule.shown_by}`", opened
@@ -85,7 +86,7 @@ def forbidden(execution: Execution) -> str:
 
 
 def explored(rule: type[BrokenRule]) -> str:
-    """What the explorer finds, and where; "no": it finds nothing in any of SYSTEMS."""
+    """The explorer's result in words ("no": it finds nothing in any of SYSTEMS)."""
     for name, scenario in SYSTEMS.items():
         done = exploration(changed(scenario, rule.name, not_fifo=False), own_order=True, most_states=MOST_STATES)
         if done.runs:
@@ -104,7 +105,7 @@ def row(rule: type[BrokenRule]) -> tuple[str, ...]:
 
 
 def page() -> str:
-    """The whole page."""
+    """The complete page."""
     return INTRODUCTION + "\n".join(_lines()) + "\n"
 
 

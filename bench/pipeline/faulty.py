@@ -94,7 +94,7 @@ COUNTS = (
 
 
 def judged(swept: Swept, seed: int) -> tuple[Counter[str], list[str]]:
-    """What is counted in a run, by COUNTS, and what is wrong with it: sentences."""
+    """The counts of a run, by COUNTS, and sentences about its problems."""
     try:
         execution = run(swept.scenario(seed))
         found, problems = _judged(execution)
@@ -138,7 +138,7 @@ _RESULT_TYPES: Types = {**dict.fromkeys(COUNTS, "int64"), "problems": "list<stri
 
 
 def sweep(spark: SparkSession, swept: Swept, runs: int) -> tuple[Counter[str], list[str]]:
-    """What is counted in so many runs, and what is wrong with some, as `judged` gives it."""
+    """The counts of `runs` runs, and sentences about their problems, as `judged` gives them."""
     found: Counter[str] = Counter()
     problems: list[str] = []
     work = partial(_tasks, swept, runs)

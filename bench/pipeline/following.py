@@ -77,7 +77,7 @@ def verdicts(folder: Path, logs: Path) -> list[float]:
 
         def watch() -> None:
             while not is_over.wait(LOOK_S):
-                for told in own.news.told:
+                for told in own.news.latest:
                     seen.setdefault(told.verdict.cut, time.monotonic())
 
         threading.Thread(target=watch, daemon=True).start()

@@ -1,8 +1,8 @@
-"""What the Ensembles page asks of an ensemble of a million runs: `python -m bench.pipeline.questions [RUNS [PARTS]]`.
+"""The queries of the Ensembles page for a million runs: `python -m bench.pipeline.questions [RUNS [PARTS]]`.
 
-The runs are copies of some thousand real ones with run_ids of their own, in PARTS parts: 8 as after compaction, or
-4,000 as the workers leave them. Each question is asked three times; the quickest counts. Processor time is that of this
-process: what Spark takes is not in it.
+The runs are copies of about a thousand real ones with run_ids of their own, in PARTS parts: 8 as after compaction, or
+4,000 as the workers write them. Each query runs three times; the quickest counts. Processor time is that of this
+process, without Spark's.
 """
 
 from __future__ import annotations

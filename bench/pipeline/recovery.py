@@ -1,12 +1,12 @@
-"""What a recovery costs, by the interval of checkpoints: `python -m bench.pipeline.recovery [RUNS]`, through Spark.
+"""The costs of a recovery, by the interval of checkpoints: `python -m bench.pipeline.recovery [RUNS]`, through Spark.
 
 Eight processes send transfers to each other. A coordinator takes a snapshot each `interval`, and one process crashes,
-once, at a time drawn evenly between two snapshots. Measured is what `measure` has of a run. The law:
+once, at a time drawn evenly between two snapshots. The measures are those of `measure`. The cost model:
 
-- Events rolled back: those since the recording of the last snapshot that is valid. At a crash it is half an interval
-  old in the mean, and as old again as it takes from a recording to its manifest. The other processes go on until they
-  are restored: while the crash is found out, and while parts are fetched.
-- Time to recover: to find the crash out, to ask the storage and hear from it, and to fetch all parts one after another.
+- Events rolled back: those since the recording of the last valid snapshot. At a crash that recording is, in the mean,
+  half an interval old, plus the time from a recording to its manifest. The other processes go on until they are
+  restored: until the crash is detected and their parts are fetched.
+- Time to recover: the times to detect the crash, to call the storage, and to fetch all parts one after another.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ recovery = {{ on = "crash", detect = {DETECT} }}
 
 
 class Cost(NamedTuple):
-    """What one run tells: the columns of `measure`, and what the law needs.
+    """The measures of one run: columns of `measure`, and the inputs of the cost model.
 
-    rate: events per time unit before the crash. to_manifest: time from a recording to the manifest of its snapshot, the
-    mean of all. bytes: of the parts that are fetched.
+    rate: events per time unit before the crash. to_manifest: the mean time from a recording to the manifest of its
+    snapshot. bytes: the size of the fetched parts.
     """
 
     rolled_back: float
@@ -59,7 +59,7 @@ class Cost(NamedTuple):
     to_manifest: float
     bytes: float
 
-    def law(self, interval: float) -> tuple[float, float]:
+    def expected(self, interval: float) -> tuple[float, float]:
         """The events rolled back and the time to recover, as predicted."""
         fetched = 2 * LATENCY + self.bytes / BANDWIDTH
         others = self.rate * (PROCESSES - 1) / PROCESSES
@@ -80,7 +80,7 @@ def scenario(interval: float, seed: int) -> Scenario:
 
 
 def cost(execution: Execution) -> Cost:
-    """What a run with one crash cost."""
+    """The costs of a run with one crash."""
     rows = measure(execution)
     crashed = execution.scenario.faults[0].at
     kinds = execution.table
@@ -101,16 +101,16 @@ def cost(execution: Execution) -> Cost:
 
 
 def measure_recovery(runs: int = RUNS) -> None:
-    """Prints for each interval what was measured, what the law says, and their ratio: means of all runs."""
+    """Prints for each interval the measured means, those of the cost model, and their ratios."""
     spark = spark_session.session()
     print(f"{PROCESSES} processes, {runs} runs of each interval, one crash in each; means")
-    print("interval   events rolled back     law   ratio   time to recover     law   ratio   to the manifest   rate")
+    print("interval   events rolled back   model   ratio   time to recover   model   ratio   to the manifest   rate")
     for interval in INTERVALS:
         work = partial(_tasks, interval, runs)
         found = kind_of(spark).results(work, -(-runs // TASK), spark_schema(COST_TYPES))
         costs = [Cost(*(row[name] for name in Cost._fields)) for row in found]
         mean = Cost(*(statistics.mean(values) for values in zip(*costs, strict=True)))
-        events, time = mean.law(interval)
+        events, time = mean.expected(interval)
         print(
             f"{interval:8.0f}   {mean.rolled_back:18.1f} {events:7.1f} {mean.rolled_back / events:7.3f}   "
             f"{mean.recovery_time:15.2f} {time:7.2f} {mean.recovery_time / time:7.3f}   {mean.to_manifest:15.2f} "

@@ -1,7 +1,7 @@
 """The commands of `python -m pipeline`: each module in this folder is one.
 
-A module has `add(commands)`, which adds the command's parser and sets `act`: a function that takes the parsed arguments
-and returns the exit status, or raises InputError for bad input.
+A module has a function `add(commands)`, which adds the command's parser and sets `act`. That is a function from the
+parsed arguments to the exit status; it raises InputError for bad input.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pipeline.ingest import Row
 from pipeline.spark.background import in_background
 from pipeline.spark.progress import bar
 from pipeline.streaming.following import follow, opened
-from pipeline.streaming.progress_file import News, Told, news
+from pipeline.streaming.progress_file import News, NumberedVerdict, news
 from sim.core.errors import InputError
 from sim.document.command_line import Parser
 
@@ -122,22 +122,22 @@ class _Printer:
             return
         if found.rows > self._known.rows:
             print(f"{found.rows:,} rows, {found.events:,} events, {found.messages:,} messages", flush=True)
-        new = [told for told in found.told if told.number > self._known.verdicts]
+        new = [own for own in found.latest if own.number > self._known.verdicts]
         if (missed := found.verdicts - self._known.verdicts - len(new)) > 0:
             print(f"{missed:,} verdicts that are not listed; see the table audits")
-        for told in new:
-            print(_in_words(told), flush=True)
+        for own in new:
+            print(_in_words(own), flush=True)
         for why in set(found.waiting) - set(self._known.waiting) if found.rows == self._known.rows else ():
             print(why, flush=True)
         self._known = found
 
 
-def _in_words(told: Told) -> str:
+def _in_words(own: NumberedVerdict) -> str:
     """A verdict in a line."""
-    _, cut, consistent, witness, messages = told.verdict
+    _, cut, consistent, witness, messages = own.verdict
     why = f"message {witness} is received inside the cut but sent outside"
     words = "consistent" if consistent else f"INCONSISTENT: {why}"
-    return f"snapshot {cut} of run {told.verdict.run}: {words}; {messages} messages in channels"
+    return f"snapshot {cut} of run {own.verdict.run}: {words}; {messages} messages in channels"
 
 
 def _print_execution(row: Row) -> None:

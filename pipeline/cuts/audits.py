@@ -2,8 +2,8 @@
 
 An audit is one job of Spark, with NumPy on the workers (a send row has the indices of both ends of its message: see
 pipeline.cuts.crossings). The driver reads the cuts and the statistics of the event table, and divides the work into
-tasks (pipeline.cuts.tasks). A worker reads the few columns it needs of the row groups of its runs, checks its cuts, and
-writes a part of both tables (pipeline.cuts.judging). No event leaves a worker, and workers need not communicate.
+tasks (pipeline.cuts.tasks). A worker reads a few columns of the row groups of its runs. It checks its cuts, and writes
+a part of both tables (pipeline.cuts.judging). No event leaves a worker, and workers need not communicate.
 
 In tables with recoveries the audit sees the surviving line. With losses and copies it sees where messages leave their
 channels: pipeline.cuts.ways has the rules.

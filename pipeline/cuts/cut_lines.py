@@ -31,8 +31,8 @@ class Cuts(NamedTuple):
     """Cuts, sorted by run and cut_id. `begin` is the number of their first cut among all cuts of the audit.
 
     Cut c is cut ids[id_codes[c]] of run runs[run_of[c]]; runs is sorted. Its lines are those from starts[c] to
-    starts[c + 1]: processes[line] is a place in `names`, indices[line] the number of events inside, and rows[line] the
-    row before which it lies, if that is known, UNKNOWN or LEAST.
+    starts[c + 1]. In a line, processes[line] is a place in `names`; indices[line] is the number of events inside;
+    rows[line] is the row before which the cut lies, or UNKNOWN or LEAST.
     """
 
     begin: int

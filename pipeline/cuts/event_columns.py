@@ -139,7 +139,7 @@ class Texts(NamedTuple):
         return Texts(self.codes[rows], self.values)
 
     def are(self, text: str) -> NDArray[numpy.bool_]:
-        """Which rows have `text`."""
+        """Whether each row has `text`."""
         code = self.values.index(text) if text in self.values else len(self.values)
         found: NDArray[numpy.bool_] = self.codes == code
         return found

@@ -2,8 +2,7 @@
 
 The rows of an execution are in a causal order, so the rows before any row form a consistent cut. Hence a message that
 violates a cut through the window is sent and received in the window. At such a cut a channel holds its messages from
-the beginning of the window, without those received in the window and inside the cut, and with those that the window
-adds.
+the beginning of the window, except those received inside the cut. It also holds the messages that the window adds.
 
 After recoveries a window has surviving events only, and lost messages are in no channel. So the indices of its events
 may have gaps.

@@ -1,10 +1,9 @@
 """Random cuts that are often consistent, drawn by the worker that checks them.
 
 A cut is drawn in two steps. The first is a moment of the run, in the order of its rows: the events before it form a
-consistent cut. Then, in three cuts of four, each process gets up to JITTER events more or fewer, as in a snapshot whose
-processes record a little too early or too late. Draws are hashes of the seed, the run, the number of the cut and the
-name of the process. So they do not depend on how a table is stored, as long as its rows are in order, or numbered by a
-column `row`.
+consistent cut. Then, in three cuts of four, each process gets up to JITTER events more or fewer: its recording is a
+little too late or too early. Draws are hashes of the seed, the run, the number of the cut and the name of the process.
+So they do not depend on how a table is stored, as long as its rows are in order, or numbered by a column `row`.
 """
 
 from __future__ import annotations

@@ -29,10 +29,10 @@ from sim.core.model import COPIED, SEND
 class Scan:
     """One scan of the rows of the runs of `cuts`. `names` are the names of processes: first those in the cuts.
 
-    After the scan `rows` is the number of rows of each run, `has_rows` says of which of the names there are rows, and
-    `is_sorted` whether the rows were in the order of their runs. `ways` has the ways of the messages in marked runs,
-    for cuts that know of the restores in `read` (None: no run is marked). A run with a process that takes no part in
-    some cut counts as marked, too: sends alone do not show which of its events the others require.
+    After the scan `rows` is the number of rows of each run. `has_rows` says whether a name has rows. `is_sorted` says
+    whether the rows were in the order of their runs. `ways` has the ways of the messages in marked runs, for cuts that
+    know of the restores in `read` (None: no run is marked). A run with a process that takes no part in some cut counts
+    as marked, too: sends alone do not show which of its events the others require.
     """
 
     def __init__(self, groups: Sequence[RowGroup], cuts: Cuts, read: Read) -> None:

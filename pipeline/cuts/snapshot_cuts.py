@@ -138,7 +138,7 @@ def _rows_about(groups: Sequence[RowGroup], first: int, last: int) -> list[Event
 
 
 def _are_of(rows: pyarrow.RecordBatch, first: int, last: int) -> Bools:
-    """Which rows are of the runs from `first` to `last`."""
+    """Whether each row is of one of the runs from `first` to `last`."""
     run = numbers_of(rows, "run_id", "int64")
     is_known = rows["run_id"].is_valid().to_numpy(zero_copy_only=False)
     found: Bools = (run >= first) & (run <= last) & is_known
@@ -146,7 +146,7 @@ def _are_of(rows: pyarrow.RecordBatch, first: int, last: int) -> Bools:
 
 
 def _are(rows: pyarrow.RecordBatch, kinds: Collection[str]) -> Bools:
-    """Which rows are of some kinds."""
+    """Whether each row is of one of these kinds."""
     texts = texts_of(rows, "kind")
     found: Bools = numpy.array([*(value in kinds for value in texts.values), False])[texts.codes]
     return found

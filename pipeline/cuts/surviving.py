@@ -51,7 +51,7 @@ class Rows(NamedTuple):
         return Rows(*(column[rows] for column in self))
 
     def are(self, *kinds: str) -> Bools:
-        """Which rows are of some kinds."""
+        """Whether each row is of one of these kinds."""
         found: Bools = numpy.isin(self.kind, [CODES[kind] for kind in kinds])
         return found
 

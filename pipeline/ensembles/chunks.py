@@ -36,7 +36,7 @@ MOST_ROWS = 500_000  # event rows in a chunk, as estimated; a worker holds all o
 
 
 class Plan(NamedTuple):
-    """A plan for workers: the folder of the parts (None: rows are not kept), the documents of the cells, and the
+    """A plan for workers: the folder of the parts (None: rows are not kept), the cells' scenarios as TOML, and the
     division of the runs into chunks of `size` runs.
 
     Run r of cell c has run_id c * runs + r and seed `seed` + r. For `events` see Grid. `by_numba`: whether the

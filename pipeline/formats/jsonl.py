@@ -76,9 +76,7 @@ def _row(line: str, where: str) -> dict[str, Any]:
             f'{where}: is no JSON ({problem}); a row is an object such as {{"process": "P1", ...}}'
         ) from None
     if "\\u" in line and not _is_unicode(row):
-        raise InputError(
-            f"{where}: holds half of a surrogate pair, which no file can hold; write the complete character"
-        )
+        raise InputError(f"{where}: holds half a character, which no file can hold; write all of it")
     if not isinstance(row, dict):
         raise InputError(f'{where}: {brief(row)} is no row; a row is an object such as {{"process": "P1", ...}}')
     return row

@@ -4,9 +4,9 @@ Clocks are valid if some execution produces them: a host's own entry rises with 
 never fall; no entry exceeds the last event of its host; an event that knows of another has at least all its entries;
 and no two events know of each other. ShiViz draws logs that break these rules; here an error names the line.
 
-If the entry of host h rises to v in an event's clock, event v of h is a cause, unless another new cause of the event
-already knew of it. The remaining causes sent messages to this event: knowledge that came through a third host would
-raise that host's entry, too. So in a log without gaps, these messages reproduce exactly the clocks of the log.
+The entry of a host in an event's clock may rise, to v. Then event number v of that host is a cause, unless another new
+cause of the event already knew of it. The remaining causes sent messages to this event: knowledge that came through a
+third host would raise that host's entry, too. So in a log without gaps, these messages reproduce exactly the clocks.
 
 A gap is an event that clocks count and the log lacks. The latest logged event before it stands for it. Happened-before
 among logged events stays exact, and so do verdicts on cuts. But the event that sent or received the message is not

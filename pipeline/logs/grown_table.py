@@ -1,7 +1,7 @@
 """Rows of event tables that grow: a row has to be complete by itself, since no later row may change it.
 
-Application events have an `index`. Sends and receives have a `message_id`, which is a whole number, and a `channel`.
-Rows with the same `run_id` are of one run, even in several files. A table without `run_id` is one run.
+Application events have the column `index`, and sends and receives `channel` and `message_id` (a whole number) as well.
+Rows with the same `run_id` are of one run, even in several files. Without that column a table is one run.
 """
 
 from __future__ import annotations

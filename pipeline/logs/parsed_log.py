@@ -94,7 +94,7 @@ class ParsedLog:
 def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: int, seconds: float) -> ParsedLog:
     """The events that `pattern` matches in `text`, whose first line is line number `first_line` of `source`.
 
-    Raises InputError, naming file and line, if there is no match, if a match lacks host, clock or event, or if the
+    Raises InputError, naming file and line, in three cases: there is no match; a match lacks host, clock or event; the
     pattern takes more than `seconds` of processor time.
     """
     names = (*GROUPS, *(name for name in FURTHER if name in pattern.groupindex))

@@ -1,7 +1,7 @@
-"""An archive of Spark's classes, from which Java starts faster (class-data sharing): where it lies, and who uses it.
+"""The place and the use of an archive of Spark's classes, with which Java starts faster (class-data sharing).
 
-It lies in a folder that only this user may write, since Java runs what is in it. There is one for each Java and
-PySpark; where it does not fit, or is damaged, Java starts without it. pipeline/spark/making_archive.py makes it.
+It lies in a folder that only this user may write, since Java runs its content. There is one archive for each Java and
+PySpark. If it does not fit or is damaged, Java starts without it. pipeline/spark/making_archive.py makes it.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from pathlib import Path
 
 from pipeline.spark.java import Java
 
-OWN_OPTIONS = "JAVA_TOOL_OPTIONS"  # whoever sets it gets these options, and no archive that others would need
+OWN_OPTIONS = "JAVA_TOOL_OPTIONS"  # a user who sets it gets these options, and no archive
 BASE, ALL, SUMS = "base.jsa", "spark.jsa", "sums"  # Java's own classes; Spark's; what they add up to
 
 
 def options(java: Java) -> list[str]:
-    """The options with which Java uses the archive; none if there is no archive that is whole."""
+    """The options with which Java uses the archive; none if there is no intact archive."""
     prefix = prefix_of(java)
     for folder in [] if prefix is None else sorted(prefix.parent.glob(f"{prefix.name}*")):
-        if _is_whole(folder):
+        if _is_intact(folder):
             os.utime(folder)
             return using(folder / ALL)
     return []
 
 
 def using(file: Path) -> list[str]:
-    """The options with which Java uses a file, if it fits, and says nothing if not.
+    """The options with which Java uses a file if it fits, and ignores it silently otherwise.
 
-    The file of Spark's classes names that of Java's own. Were both named, Java 17 would not start if one is damaged.
+    The file of Spark's classes names that of Java's own classes. If the options named both, Java 17 would not start
+    with a damaged one.
     """
     return ["-Xshare:auto", f"-XX:SharedArchiveFile={file}", "-Xlog:disable"]
 
 
 def prefix_of(java: Java) -> Path | None:
-    """How folders with an archive of this Java and PySpark begin; None where there can be none."""
+    """The common beginning of the folders with archives of this Java and PySpark; None if there can be none."""
     import pyspark
 
     if OWN_OPTIONS in os.environ:
@@ -54,8 +55,8 @@ def prefix_of(java: Java) -> Path | None:
     return None if any(letter in str(prefix) for letter in ':"\\ ') else prefix  # which have a meaning in options
 
 
-def _is_whole(folder: Path) -> bool:
-    """Whether an archive is there that only this user may have written, and as it was written."""
+def _is_intact(folder: Path) -> bool:
+    """Whether there is an archive that only this user can have written, and that is unchanged since."""
     try:
         return is_private(folder) and (folder / SUMS).read_text(encoding="utf-8") == sums(folder)
     except (OSError, UnicodeDecodeError):
@@ -63,7 +64,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether it is a folder that nobody else may write."""
+    """Whether it is a folder that no other user may write."""
     found = folder.lstat()
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o022
 

@@ -1,4 +1,4 @@
-"""Interrupts Spark jobs that somebody cancels, or whose caller has failed."""
+"""Interrupts Spark jobs that a user cancels, or whose caller has failed."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pipeline.spark.kinds import kind_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PATIENCE_S = 4.0  # that Spark has to interrupt a job, before it is ended itself
-GRACE_S = 1.0  # that a caller who has failed waits for that
+PATIENCE_S = 4.0  # the time that Spark has to interrupt a job before it is ended itself
+GRACE_S = 1.0  # the time that a failed caller waits for that
 
 
 @contextmanager
 def interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]:
     """Interrupts the Spark jobs of the block when `stop` is set, and when the block raises an exception.
 
-    A Spark that does not interrupt them in time is lost: so the block ends in any case.
+    A Spark that does not interrupt them in time counts as lost, so the block always ends.
     """
     tag, kind = f"cut-{secrets.token_hex(8)}", kind_of(spark)
     finished = threading.Event()
 
     def interrupt() -> None:
-        while not kind.interrupt(tag) and not finished.wait(0.1):  # there may be no job as yet
+        while not kind.interrupt(tag) and not finished.wait(0.1):  # there may be no job yet
             pass
 
     def watch() -> None:

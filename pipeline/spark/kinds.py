@@ -1,4 +1,4 @@
-"""The two kinds of Spark sessions: Connect, and classic, whose driver is beside this process; all that differs."""
+"""The two kinds of Spark sessions, Connect and classic (with a driver on this machine), and their differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Work: TypeAlias = "Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]"
 
 WAVE = 4  # tasks for each core in a job of a classic session
-FLYING = 2  # jobs of a classic session at a time: while the last tasks of one run, those of the next begin
+FLYING = 2  # jobs of a classic session at a time: the next one begins while the last tasks of one run
 _ENDED = "SparkContext was shut down", "stopped SparkContext", "Connection refused", "Error while receiving"
 
 
@@ -29,7 +29,7 @@ def kind_of(spark: SparkSession) -> Kind:
 
 
 class Kind:
-    """What can be done with a Connect session."""
+    """The operations on a Connect session."""
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
@@ -43,19 +43,19 @@ class Kind:
         self.spark.removeTag(tag)
 
     def interrupt(self, tag: str) -> bool:
-        """Interrupts the jobs with this mark. Returns whether there are some; False also where that is not known."""
+        """Interrupts the jobs with this mark. Returns whether there are some (False also if that is unknown)."""
         return bool(self.spark.interruptTag(tag))
 
     def results(self, work: Work, count: int, columns: str) -> Iterator[Row]:
-        """The rows that `work` makes of each of the numbers from 0 to `count`, in order, as soon as they are there.
+        """Yield the rows that `work` makes of each number from 0 up to `count`, in order, as soon as they are there.
 
-        Each number is a task. `work` runs on workers, with Arrow batches of the numbers; `columns` are those it makes.
+        Each number is a task. `work` runs on workers, with Arrow batches of the numbers; its result has `columns`.
         """
         found: Iterator[Row] = self._tasks(work, range(count), columns).toLocalIterator()
         return found
 
     def tables(self, frames: Sequence[DataFrame]) -> list[pyarrow.Table]:
-        """The rows of small frames, asked for at the same time: of few rows most of the time is Spark's planning."""
+        """The rows of small frames, computed at the same time: for few rows Spark spends most of the time planning."""
         tags = self.spark.getTags()
 
         def ask(frame: DataFrame) -> pyarrow.Table:
@@ -74,7 +74,7 @@ class Kind:
         self.spark.addArtifacts(str(archive), pyfile=True)
 
     def is_lost(self, problem: Exception) -> bool:
-        """Whether `problem`, raised by PySpark, means that Spark has ended, or that the way to it is closed."""
+        """Whether `problem`, raised by PySpark, means that Spark has ended or cannot be reached."""
         from grpc import StatusCode
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
@@ -89,12 +89,12 @@ class Kind:
         self.spark.client.close()
 
     def give_up(self) -> None:
-        """Ends what waits for a Spark that does not answer."""
+        """Ends the calls that wait for a Spark that does not answer."""
         self.spark.client.close()
 
 
 class Classic(Kind):
-    """What can be done with a classic session. Its tags reach the jobs of a session only through the SparkContext."""
+    """The operations on a classic session. Its tags reach the jobs of a session only through the SparkContext."""
 
     def add_tag(self, tag: str) -> None:
         """Like Kind's."""
@@ -105,12 +105,12 @@ class Classic(Kind):
         self.spark.sparkContext.removeJobTag(tag)
 
     def interrupt(self, tag: str) -> bool:
-        """Interrupts the jobs with this mark; nobody says whether there are some."""
+        """Interrupts the jobs with this mark. Returns False, since Spark does not say whether there are some."""
         self.spark.sparkContext.cancelJobsWithTag(tag)
         return False
 
     def results(self, work: Work, count: int, columns: str) -> Iterator[Row]:
-        """Like Kind's. A classic toLocalIterator would carry out a task after the other: here they go in waves."""
+        """Like Kind's, in waves of tasks: a classic toLocalIterator would carry out one task after the other."""
         from pyspark import inheritable_thread_target
 
         size = WAVE * max(1, self.spark.sparkContext.defaultParallelism)
@@ -137,7 +137,7 @@ class Classic(Kind):
         return isinstance(problem, ConnectionError) or any(words in str(problem) for words in _ENDED)
 
     def release(self) -> None:
-        """Nothing is left to end: the Spark is another's."""
+        """Does nothing: the Spark belongs to the caller."""
 
     def give_up(self) -> None:
-        """Nothing can be done: the driver is another's."""
+        """Does nothing: the driver belongs to the caller."""

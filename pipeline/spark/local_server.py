@@ -1,8 +1,8 @@
 """A local Spark Connect server of this process: a child process (pipeline/spark/server.py) and its scratch folder.
 
-Its ports are on the loopback address, and each asks for a secret that is made anew for every server: the Connect server
-for a token, the ports between driver and executors for `spark.authenticate`'s secret, the others for one of PySpark's.
-The secrets are in a file that only this user can read, never on a command line.
+Its ports are on the loopback address, and each requires a secret that is new for every server. The Connect server
+requires a token, the ports between driver and executors the secret of `spark.authenticate`, the others one of
+PySpark's. The secrets are in a file that only this user can read, never on a command line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger("pipeline")
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTEMPTS = 4  # for each task: after a worker is killed, its task is tried again
-START_S = 180.0  # that a server has to start
+START_S = 180.0  # the time that a server has to start
 MOST_MEMORY, LEAST_MEMORY = 1024, 512  # MB of Java's heap
 LEAST_ROOM = 200  # MB of the disk
 
@@ -42,7 +42,7 @@ def cores() -> int:
 
 
 class Server:
-    """A local server, which ends with this process. Its end is noticed at once, whoever brings it about."""
+    """A local server, which ends with this process. This process notices at once if the server ends earlier."""
 
     def __init__(
         self,
@@ -56,8 +56,8 @@ class Server:
         """Begins to start the server; `wait` waits until it serves. Raises InputError if it cannot start.
 
         `master` is Spark's master, by default local threads. If `sees_project`, workers import the project from its
-        folder; else, as on a cluster, only what is sent to them. java_options: instead of those that have Java use the
-        archive of Spark's classes. goodbye_s: that Java has to end, before it is killed.
+        folder; otherwise only code that is sent to them, as on a cluster. java_options: options of Java, in place of
+        those for the archive of Spark's classes. goodbye_s: the seconds that Java has to end before it is killed.
         """
         memory = java_memory()
         try:
@@ -121,7 +121,7 @@ class Server:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.memory": f"{memory}m",
-            # Without the first it lives on when its memory is full, and does not answer.
+            # Without the first option Java goes on when its memory is full, but does not answer.
             "spark.driver.extraJavaOptions": " ".join(("-XX:+ExitOnOutOfMemoryError", *options)),
             "spark.local.dir": str(self.scratch / "local"),
             "spark.sql.warehouse.dir": str(self.scratch / "warehouse"),
@@ -182,11 +182,11 @@ class Server:
 
     @property
     def reason(self) -> str:
-        """Why it has ended, in some words; empty before it has."""
+        """The reason for its end, in words; empty before it has ended."""
         return self._why
 
     def _reason(self) -> str:
-        """Why it has ended, from its log and its status."""
+        """The reason for its end, from its log and its status."""
         try:
             text = self._log.read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -197,7 +197,7 @@ class Server:
             return "it was killed, as happens when memory runs out"
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         errors = [line for line in lines if "Error" in line or "Exception" in line]
-        return (errors or lines or ["it ended without a word"])[-1][:300]
+        return (errors or lines or ["it ended without a message"])[-1][:300]
 
     def _was_killed(self) -> bool:
         """Whether a signal has ended the server, or its Java."""
@@ -216,7 +216,7 @@ def java_memory() -> int:
 
 
 def free_memory() -> int | None:
-    """MB of memory that are free on this machine, and that this process's group may use; None: nobody knows."""
+    """The MB of memory that are free on this machine and that this process's group may use (None: unknown)."""
     found = []
     with suppress(OSError, KeyError, ValueError):
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
@@ -233,7 +233,7 @@ def _properties(conf: dict[str, str]) -> str:
 
 
 def free_port() -> int:
-    """A port of the loopback address on which nobody listens."""
+    """A free port of the loopback address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""What Spark raises, in one sentence: that it has ended, or that it could not do the work."""
+"""Turns Spark's exceptions into one sentence: Spark has ended, or it could not do the work."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\s*
 
 
 class SparkLost(InputError):
-    """Spark has ended, or cannot be reached: the work may be begun anew with another session."""
+    """Spark has ended, or cannot be reached: the work may be started again with another session."""
 
 
 @contextmanager
 def in_one_sentence(spark: SparkSession, about: str = "", kept: str = "") -> Iterator[None]:
-    """Raises an InputError for what Spark raises in the block: SparkLost if Spark has ended.
+    """Turns Spark's exceptions in the block into an InputError: SparkLost if Spark has ended.
 
-    The sentence begins with `about`, such as a folder, and ends with `kept`, which says what there is now.
+    The sentence begins with `about`, such as a folder, and ends with `kept`, which says what was kept.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -50,14 +50,14 @@ def in_one_sentence(spark: SparkSession, about: str = "", kept: str = "") -> Ite
 
 
 def _interrupt_behind(problem: BaseException | None) -> KeyboardInterrupt | None:
-    """The Ctrl-C while which `problem` came about: PySpark tells Spark of it, and may raise what that comes to."""
+    """The Ctrl-C that caused `problem`: PySpark passes it on to Spark, and may raise an exception of that attempt."""
     while problem is not None and not isinstance(problem, KeyboardInterrupt):
         problem = problem.__cause__ or problem.__context__
     return problem
 
 
 def in_words(text: str) -> str:
-    """What Spark says of a failure, as part of a sentence."""
+    """A failure in Spark's words, as part of a sentence."""
     if NO_ROOM in text:
         return "Spark gave up: the disk with its temporary files is full; make room, or set TMPDIR to another folder"
     missing = _MISSING.search(text)
@@ -73,7 +73,7 @@ def in_words(text: str) -> str:
 
 
 def _cause(text: str) -> str:
-    """What happened: the last line of a worker's traceback, which stands behind the lines of its functions."""
+    """The cause of a failure: the last line of a worker's traceback, after the lines of its functions."""
     traceback = _TRACEBACK.search(text)
     words = " ".join((traceback[1] if traceback else text).split())
     return words[:MOST_LETTERS]

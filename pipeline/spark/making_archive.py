@@ -1,7 +1,6 @@
 """Makes the archive of Spark's classes (pipeline/spark/class_archive.py), once, in the background.
 
-A Spark that nobody uses makes it: `python -m pipeline.spark.making_archive`, in a minute in which the machine has
-little to do.
+A Spark of its own makes it, `python -m pipeline.spark.making_archive`, in a minute in which the machine is idle.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from pipeline.spark.local_server import ROOT, Server, cores, free_memory
 if TYPE_CHECKING:
     import pyarrow
 
-LEAST_ROOM = 2_000  # MB of the disk, for some 230
-LEAST_MEMORY = 2_500  # MB that are free, for the Spark that makes it
+LEAST_ROOM = 2_000  # free MB of the disk; the archive takes about 230
+LEAST_MEMORY = 2_500  # free MB of memory, for the Spark that makes it
 KEPT = 2  # archives, those used last
-MINUTE_S = 60.0  # the first element of os.getloadavg tells of so long
-MAKING_S = 600.0  # after which it is given up
+MINUTE_S = 60.0  # the time covered by the first element of os.getloadavg
+MAKING_S = 600.0  # the longest time for making it
 LAZY = 19  # the lowest priority
 
 
 def make_later(java: Java) -> None:
-    """Makes the archive in the background, in the first quiet minute, unless there is one or nobody wants it."""
+    """Makes the archive in the background, in the first quiet minute, unless there is one or it is switched off."""
     if prefix_of(java) is not None and not options(java) and hasattr(os, "getloadavg"):
         threading.Thread(target=_make_when_quiet, args=(java,), name="class-archive", daemon=True).start()
 
@@ -64,7 +63,7 @@ def make(java: Java) -> None:
         dump = [str(java.runtime / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
         _run(["nice", f"-n{LAZY}", *dump])
         _run(["nice", f"-n{LAZY}", sys.executable, "-m", __name__, str(base), str(everything)])
-        (made / SUMS).write_text(sums(made), encoding="utf-8")  # last: without it, nobody uses the others
+        (made / SUMS).write_text(sums(made), encoding="utf-8")  # last: without this file the others are not used
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
@@ -85,7 +84,7 @@ def _run(command: Sequence[str]) -> None:
 
 
 def _remove_old(cache: Path) -> None:
-    """Removes all archives but those used last, and first what nobody finished."""
+    """Removes unfinished archives, and all others but those used last."""
     used = {folder: ((folder / SUMS).exists(), folder.stat().st_mtime_ns) for folder in cache.glob("classes-*")}
     for folder in sorted(used, key=used.__getitem__, reverse=True)[KEPT:]:
         shutil.rmtree(folder, ignore_errors=True)
@@ -95,7 +94,7 @@ def _remove_old(cache: Path) -> None:
 
 
 def main(base: str, everything: str) -> None:
-    """Starts a Spark, has it do a little of everything, and ends it: then Java writes the archive."""
+    """Starts a Spark, lets it do some of every kind of work, and ends it: then Java writes the archive."""
     threading.Thread(target=_end_with_input, daemon=True).start()
     server = Server(java_options=[*using(Path(base)), f"-XX:ArchiveClassesAtExit={everything}"], goodbye_s=MAKING_S)
     try:
@@ -113,7 +112,7 @@ def _end_with_input() -> None:
 
 
 def work(spark: Any, table: str) -> None:
-    """What our jobs ask of Spark: tasks in Python, Parquet files written and read, sums, joins, sorted rows."""
+    """Do each kind of work of our jobs once: tasks in Python, writing and reading Parquet, sums, joins, sorting."""
     spark.range(8).mapInArrow(_identity, "id long").write.parquet(table)
     rows = spark.read.parquet(table)
     sums = rows.groupBy(rows.id % 3).agg({"id": "max"}).toDF("rest", "most")

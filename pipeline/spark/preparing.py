@@ -1,6 +1,6 @@
-"""Prepares a Spark of others (SPARK_REMOTE, a notebook's session) for our jobs: settings, our code, what workers have.
+"""Prepares a foreign Spark (SPARK_REMOTE, a notebook's session) for our jobs: settings, our code, packages of workers.
 
-The user's session is left as it is: jobs run in one beside it, which has its settings and ours.
+The user's session is left as it is. Jobs run in a second session with the same settings and ours.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import SparkSession
 
-PACKAGES = ("sim", "pipeline")  # that workers import
-NEEDED = ("networkx", "numpy", "pyarrow", "regex", "tomli_w", "zstandard")  # that these import on workers
+PACKAGES = ("sim", "pipeline")  # our packages that workers import
+NEEDED = ("networkx", "numpy", "pyarrow", "regex", "tomli_w", "zstandard")  # the packages that these import
 SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
-ASKED = 4  # tasks that look what their workers have
+CHECKS = 4  # tasks that look for packages on their workers
 
 
 @contextmanager
 def borrowed(session: SparkSession | None) -> Iterator[SparkSession | None]:
-    """A session beside `session`, prepared for our jobs; it ends with the block. None: this process has its own Spark.
+    """A second session next to `session`, prepared for our jobs, which ends with the block.
 
-    Raises InputError if there can be none, or if the workers lack something.
+    It is None if `session` is None: then this process has its own Spark. Raises InputError if there can be no second
+    session, or if the workers lack a package.
     """
     if session is None:
         yield None
@@ -59,12 +60,12 @@ def borrowed(session: SparkSession | None) -> Iterator[SparkSession | None]:
 
 
 def prepare(spark: SparkSession) -> None:
-    """Sets what our jobs count on, sends the project's code, and looks what the workers have. Raises InputError."""
+    """Makes the settings of our jobs, sends the project's code, and checks the workers' packages. Raises InputError."""
     with in_one_sentence(spark):
         for name, value in SETTINGS.items():
             spark.conf.set(name, value)
         kind_of(spark).send(project_archive())
-        found = kind_of(spark).results(partial(_missing_here, NEEDED), ASKED, "missing string")
+        found = kind_of(spark).results(partial(_missing_here, NEEDED), CHECKS, "missing string")
         missing = sorted({row.missing for row in found})
     if missing:
         raise InputError(f"Spark's workers lack {', '.join(missing)}: install it there (docs/cluster.md)")
@@ -72,7 +73,7 @@ def prepare(spark: SparkSession) -> None:
 
 @cache
 def project_archive() -> Path:
-    """A zip of the project's code, whose name depends on its content. It is there as long as this process."""
+    """A zip of the project's code, whose name depends on its content. It exists as long as this process."""
     files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
     scratch = Scratch()

@@ -1,7 +1,7 @@
-"""Whether the workers of a Spark reach the files that this process reaches: asked before any work is given to them.
+"""Checks that the workers of a Spark reach the files that this process reaches, before they get any work.
 
-The driver writes a file with a secret number. Workers read it, and write it again under names of their own, which the
-driver reads. A Spark of this process's own runs on this machine, and is not asked.
+The driver writes a file with a secret number. Workers read it, and write the number into files of their own, which the
+driver reads. A Spark of this process's own runs on this machine and needs no check.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sim.core.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TASKS = 4  # that look: more than one, since workers may differ
+TASKS = 4  # tasks of the check: more than one, since workers may differ
 _DIGITS = 32
 
 
@@ -39,7 +39,7 @@ def check_reach(spark: SparkSession, place: Place) -> None:
             problems = [row.problem for row in frame.collect() if row.problem is not None]
         with writing(place.address):
             if not problems and any(_found(place, answer) != number for answer in answers):
-                problems = ["what they write is not seen here"]
+                problems = ["this machine does not see files that they write"]
         if problems:
             raise InputError(
                 f"{place.address}: the workers of this Spark do not reach it ({problems[0]}); name a folder that this "
@@ -50,12 +50,12 @@ def check_reach(spark: SparkSession, place: Place) -> None:
 def _answer(
     place: Place, name: str, number: str, batches: Iterator[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """What a worker does: null, or why it cannot. It raises nothing, since Spark would try again."""
+    """The answers of a worker: null, or the problem. It raises no exception, since Spark would try again."""
     for task in (index for batch in batches for index in batch.column(0).to_pylist()):
         problem = None
         try:
             if _found(place, name) != number:
-                problem = "they see no file that is written here"
+                problem = "they do not see files that this machine writes"
             else:
                 place.write(f"{name}-{task}", lambda file: file.write(number.encode()))
         except OSError as error:

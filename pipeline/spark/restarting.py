@@ -1,4 +1,4 @@
-"""Work that outlives a Spark: when Spark ends meanwhile, another one is started, and the work begins anew."""
+"""Work that outlives a Spark: if Spark ends meanwhile, another one is started, and the work begins again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("pipeline")
 
 Result = TypeVar("Result")
 
-MOST_RESTARTS = 3  # of Spark for a piece of work, without progress in between
+MOST_RESTARTS = 3  # of Spark in a piece of work, without progress in between
 
 
 def carried_out(
@@ -28,11 +28,11 @@ def carried_out(
     stop: threading.Event | None = None,
     session: SparkSession | None = None,
 ) -> Result:
-    """What `work` returns. When Spark is lost meanwhile, it is started again and `work` begins anew.
+    """The result of `work`. If Spark is lost meanwhile, it is started again, and `work` begins again.
 
-    `work` gets a session and reports how much of it is kept: after MOST_RESTARTS without more of that, an InputError
-    says so. Raises what `work` raises; InputError if there is no Spark, or when `stop` is set before there is one.
-    With `session`, which `borrowed` has given, `work` runs there; nobody starts that Spark again.
+    `work` gets a session, and reports how much of its work is kept. MOST_RESTARTS without progress end in an
+    InputError. Raises the exceptions of `work`; InputError if there is no Spark, or if `stop` is set before there is
+    one. With a `session` from `borrowed`, `work` runs there, and a lost Spark is not started again.
     """
     if session is not None:
         with in_one_sentence(session):
@@ -62,18 +62,18 @@ def carried_out(
 
 
 def ask(question: Callable[[SparkSession], Result], session: SparkSession | None = None) -> Result:
-    """The answer to a question that may be asked again. Raises InputError like `carried_out`."""
+    """The answer to a question, which may be repeated after a loss of Spark. Raises InputError like `carried_out`."""
     return carried_out(lambda spark, _: question(spark), session=session)
 
 
 def warm_up() -> None:
-    """Starts the session in the background, unless it is there or already starting."""
+    """Starts the session in the background, unless it exists or is starting."""
     if not spark_session.has_begun():
         threading.Thread(target=_start_first_worker, name="spark-warm-up", daemon=True).start()
 
 
 def _start_first_worker() -> None:
-    """Starts the session and a Python worker. Logs why, if there is no Spark."""
+    """Starts the session and a Python worker. Logs the reason if there is no Spark."""
     try:
         ask(lambda spark: spark.range(8).mapInArrow(_identity, "id long").count())  # the first one is slow to start
     except InputError as problem:

@@ -1,7 +1,7 @@
-"""Scratch folders: of Spark's servers, and of logs that are to be read. Nobody else can read them, and whoever makes
-the next one removes those of killed owners.
+"""Scratch folders of Spark's servers, and of logs before they are read.
 
-An owner holds a lock on a file of its folder, which the system takes away when the owner ends in whatever way.
+No other user can read them. Making a scratch folder also removes those of killed owners: an owner holds a lock on a
+file of its folder, and the system frees the lock when the owner ends in any way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks: what a killed owner leaves stays there
+except ImportError:  # Windows has no such locks: the folder of a killed owner stays there
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "consistent-cut-"
@@ -23,9 +23,9 @@ LOCK = "lock"
 
 
 class Scratch:
-    """A new scratch folder at `path`, and the descriptors that keep it, which a child process may inherit.
+    """A new scratch folder at `path`, and the descriptors that hold it, which a child process may inherit.
 
-    Those that nobody holds any more are removed first.
+    Folders without a holder are removed first.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Scratch:
 
 
 def _remove_abandoned() -> None:
-    """Removes this user's scratch folders that nobody holds."""
+    """Removes this user's scratch folders without a holder."""
     if fcntl is None:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
@@ -56,7 +56,7 @@ def _remove_abandoned() -> None:
 
 @contextmanager
 def _unheld(folder: Path) -> Iterator[None]:
-    """While it lasts, nobody else removes `folder`. Raises OSError if it is another user's, or somebody holds it."""
+    """Holds `folder` during the block. Raises OSError if it is another user's, or if another process holds it."""
     if folder.lstat().st_uid != os.getuid():
         raise PermissionError(f"{folder}: another user's")
     lock = os.open(folder / LOCK, os.O_RDONLY)

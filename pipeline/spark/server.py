@@ -1,9 +1,9 @@
 """`python pipeline/spark/server.py CONF SECONDS`: the app's own Spark Connect server, on the loopback address only.
 
 It ends when its standard input is closed, which happens whenever the process that started it ends, even if killed. It
-ends when its Java ends, with the status of that one. Neither Java nor Python workers are left. CONF is a file of
-Spark's properties: no secret is on a command line. SECONDS are what Java has to end, before it is killed. The folder of
-CONF is the server's scratch folder.
+also ends when its Java ends, with the same status. No Java and no Python worker remains. CONF is a file of Spark's
+properties, so no secret is on a command line; its folder is the server's scratch folder. Java is killed if it does not
+end within SECONDS.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import threading
 from pathlib import Path
 
 READY = "ready"
-GOODBYE_S = 3.0  # that Java has to end
+GOODBYE_S = 3.0  # the time that Java has to end
 
 
 def main(conf: Path, goodbye_s: float) -> None:
-    """Starts Java and in it the server, prints READY, and stays until Java ends or nobody needs it."""
+    """Starts Java with the server, prints READY, and runs until Java ends or standard input is closed."""
     from pyspark import SparkContext  # here: slow, and local_server.py imports READY
     from pyspark.java_gateway import launch_gateway
 
@@ -48,7 +48,7 @@ def _end_with_owner(java: subprocess.Popen[bytes], is_needed: threading.Event, g
 
 
 def _end_with_java(java: subprocess.Popen[bytes], is_needed: threading.Event, scratch: Path) -> None:
-    """Waits for the end of Java, then ends this process. An owner who is there reads the log in the scratch folder."""
+    """Waits for the end of Java, then ends this process. The owner, if it still runs, reads the log in the folder."""
     status = java.wait()
     if not is_needed.is_set():
         shutil.rmtree(scratch, ignore_errors=True)

@@ -1,8 +1,8 @@
 """The Spark session of this process: a Spark Connect client of `SPARK_REMOTE`, or of a local server of our own.
 
-The first call starts the local server, which then runs as long as this process. `session()` waits until it serves.
-Without Spark, an InputError says why. A Spark that ends, or does not answer any more, is lost: what waits for it fails
-at once, and the next call of `session` starts another one, or connects anew (pipeline/spark/restarting.py).
+The first call starts the local server, which then runs as long as this process. `session()` waits until it serves. If
+there is no Spark, an InputError says why. A Spark that ends or stops answering is lost: calls that wait for it fail at
+once, and the next call of `session` starts another one, or connects again (pipeline/spark/restarting.py).
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pipeline")
 
-PULSE_S, SILENCE_S = 5.0, 30.0  # Spark is asked so often whether it lives, and has so long to answer
+PULSE_S, SILENCE_S = 5.0, 30.0  # the time between two checks that Spark answers, and the time for an answer
 POLL_S = 0.1
-UNDER_WAY_S = 3.0  # that a start which is not wanted any more has to end
+UNDER_WAY_S = 3.0  # the time that a cancelled start has to end
 LOCAL_RETRIES, REMOTE_RETRIES = 2, 4  # of a call: for 0.3 s and 3 s
-MOST_LOSSES = 4  # in a row, each within
-SOUND_S = 60.0  # seconds: then it is said to be a problem, and no page starts Spark again by itself
+MOST_LOSSES = 4  # in a row, each after less than SOUND_S seconds: then no page starts Spark again by itself
+SOUND_S = 60.0
 
 
 class _State:
     """The Spark of this process: its session or the start of it, and its local server if it has one.
 
-    `problem` is why the last start failed, or that Spark ended again and again, `loss` why the last one ended by
-    itself; None: that is not so. `began` is when the present one served, in seconds of a monotonic clock.
+    `problem` says why the last start failed, or that Spark ended again and again (None: neither). `loss` says why the
+    last Spark ended by itself (None: it did not). `began` is the time since which the present one serves, in seconds of
+    a monotonic clock.
     """
 
     def __init__(self) -> None:
@@ -58,14 +59,14 @@ class _State:
         return self.start is not None and _is_done(self.start) and self.start.result() is spark
 
     def drop(self, loss: str) -> None:
-        """Forgets a Spark that has ended by itself, but not why. To be called with the lock."""
+        """Forgets a Spark that has ended by itself, and notes why. To be called with the lock."""
         is_sound = self.began is not None and time.monotonic() - self.began > SOUND_S
         self.losses = 1 if is_sound else min(self.losses + 1, MOST_LOSSES)
         self.loss = loss
         if self.losses == MOST_LOSSES:
             self.problem = f"{loss}; it ended {MOST_LOSSES} times in a row"
         log.warning("%s", loss)
-        self.start, self.server = None, None  # last: who sees that it has gone sees why, too
+        self.start, self.server = None, None  # last: a thread that sees the loss can read the reason
 
 
 _STATE = _State()
@@ -78,7 +79,7 @@ def _is_done(start: Future[SparkSession]) -> bool:
 def session(stop: threading.Event | None = None) -> SparkSession:
     """The session of this process; the first call starts it and waits.
 
-    Raises InputError if there is no Spark, or when `stop` is set, and SparkLost if it is killed while it starts.
+    Raises InputError if there is no Spark or `stop` is set, and SparkLost if Spark is killed while it starts.
     """
     start = _begin()
     while not wait([start], POLL_S).done:
@@ -88,7 +89,7 @@ def session(stop: threading.Event | None = None) -> SparkSession:
 
 
 def _begin() -> Future[SparkSession]:
-    """The present start, whether it is done or under way, or a new one."""
+    """The present start, done or under way, or a new one."""
     with _STATE.lock:
         if _STATE.start is None:
             _STATE.start, _STATE.problem, _STATE.began = Future(), None, None
@@ -97,7 +98,7 @@ def _begin() -> Future[SparkSession]:
 
 
 def _carry_out(state: _State, start: Future[SparkSession]) -> None:
-    """Carries out a start: its session, or why there is none."""
+    """Carries out a start, which ends with a session or the reason why there is none."""
     try:
         spark = _start(state, start)
     except Exception as problem:
@@ -135,7 +136,7 @@ def _start(state: _State, start: Future[SparkSession]) -> SparkSession:
     server.wait()
     try:
         spark = connect(server.url, LOCAL_RETRIES, START_S)
-    except InputError as problem:  # it has served, and does not any more
+    except InputError as problem:  # it served, and has ended since
         server.stop()
         raise SparkLost(str(problem)) from None
     server.at_its_end(lambda: lose(spark))
@@ -144,7 +145,7 @@ def _start(state: _State, start: Future[SparkSession]) -> SparkSession:
 
 
 def _feel_the_pulse(state: _State, spark: SparkSession) -> None:
-    """Asks `spark` now and then whether it lives, which also keeps the session; loses it if it does not."""
+    """Calls `spark` now and then, which also keeps the session open; gives it up if it does not answer."""
     while state.has(spark):
         answer = in_background(lambda: spark.conf.get("spark.sql.session.timeZone"))
         if not wait([answer], SILENCE_S).done:
@@ -155,7 +156,7 @@ def _feel_the_pulse(state: _State, spark: SparkSession) -> None:
 
 
 def lose(spark: SparkSession, why: str | None = None) -> None:
-    """Ends `spark`, and its server if that is ours, at once: what waits for it fails. `why` is told to the user."""
+    """Ends `spark`, and its server if that is ours, at once: calls that wait for it fail. `why` is for the user."""
     with _STATE.lock:
         if _STATE.has(spark):
             reason = "it cannot be reached"
@@ -194,21 +195,21 @@ def is_own(spark: SparkSession) -> bool:
 
 
 def is_warm() -> bool:
-    """Whether the session is there, so that `session` returns at once."""
+    """Whether the session exists, so that `session` returns at once."""
     start = _STATE.start
     return start is not None and _is_done(start)
 
 
 def has_begun() -> bool:
-    """Whether the session is there, or is being started."""
+    """Whether the session exists or is starting."""
     return _STATE.start is not None
 
 
 def problem() -> str | None:
-    """Why Spark is not there and should not be started without being asked to; None: it is, or may be started."""
+    """Why there is no Spark, and only a user's click may start it (None: it exists, or may be started)."""
     return _STATE.problem
 
 
 def loss() -> str | None:
-    """Why the last Spark ended by itself; None if it did not, and once there is another."""
+    """Why the last Spark ended by itself (None: it did not, or there is another one)."""
     return _STATE.loss

@@ -1,4 +1,4 @@
-"""What a text names as a data folder: a path of this machine, or an address of a storage that workers reach, too."""
+"""Names of data folders: paths of this machine, and addresses of storages, which workers reach, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.store.place import Place
 from pipeline.store.storage import SCHEMES, Storage
 from sim.core.errors import InputError
 
-_ADDRESS = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]+):/|({'|'.join(SCHEMES)}):")  # two letters at least: C:/ is a disk
+_ADDRESS = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]+):/|({'|'.join(SCHEMES)}):")  # at least two letters: C:/ is a disk
 
 
 def place_of(where: str | Path) -> Place:

@@ -124,11 +124,11 @@ def _why_none(store: Store) -> str:
     foreign = _foreign(store.path)
     if foreign is not None:
         return f"it is no data folder of ours: it holds {foreign!r}"
-    return "its writing never began, or somebody has deleted it in part; delete it"
+    return "its writing never began, or it was deleted in part; delete it"
 
 
 def _foreign(path: Path) -> str | None:
-    """Something in a folder that is in no data folder of ours; None if there is nothing of that kind."""
+    """An item in a folder that no data folder of ours contains (None: there is none)."""
     for folder, folders, files in os.walk(path):
         is_top = Path(folder) == path
         for name in folders if is_top else ():
@@ -194,7 +194,7 @@ def _facts(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 
 def outcome(entry: Entry) -> dict[str, float | None]:
-    """The result in a few numbers, by name: of an ensemble with runs, else the row counts. Raises InputError."""
+    """The result in a few numbers, by name: measures of an ensemble with runs, else row counts. Raises InputError."""
     if entry.kind != ENSEMBLE or not entry.store.has("runs"):
         return dict(entry.rows)
     columns = ["run_id", "snapshot_id", "failed", "latency", "recorded_messages", "markers"]

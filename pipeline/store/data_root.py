@@ -12,7 +12,7 @@ from sim.core.errors import InputError, brief
 
 ROOT_VARIABLE = "CONSISTENT_CUT_DATA"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?")  # Windows drops a dot at the end
-_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # which Windows takes for no file
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # names that Windows reserves for devices
 
 
 def data_root() -> Path:
@@ -26,7 +26,7 @@ def data_root() -> Path:
 def folder_path(name: str, root: Path | None = None) -> Path:
     """The path of the data folder `name` in the data root.
 
-    Raises InputError for a name that leads out of the root, or that not every operating system takes for a folder's.
+    Raises InputError for a name that leads out of the root, or that some operating system does not allow for a folder.
     """
     root = root or data_root()
     if not _NAME.fullmatch(name) or _DEVICE.fullmatch(name) or _leads_out(root / name, root):
@@ -42,7 +42,7 @@ def _leads_out(path: Path, root: Path) -> bool:
 
 
 def new_folder_path(name: str, root: Path | None = None) -> Path:
-    """The path of a data folder that is to be made. Raises InputError like folder_path, and for a name that is taken.
+    """The path of a new data folder. Raises InputError like folder_path, and for a name that is taken.
 
     Names that differ by capitals alone are the same: on some file systems they are one folder.
     """
@@ -54,7 +54,7 @@ def new_folder_path(name: str, root: Path | None = None) -> Path:
 
 
 def free_name(wanted: str, others: Collection[str] = (), root: Path | None = None) -> str:
-    """`wanted`, or the first of wanted-2, wanted-3, ... that neither a folder in the root has nor one of `others`."""
+    """`wanted`, or the first of wanted-2, wanted-3, ... that is neither in the root nor among `others`."""
     taken = {name.lower() for name in (*_names(root or data_root()), *others)}
     name, number = wanted, 1
     while name.lower() in taken:
@@ -66,5 +66,5 @@ def free_name(wanted: str, others: Collection[str] = (), root: Path | None = Non
 def _names(root: Path) -> list[str]:
     try:
         return os.listdir(root)
-    except OSError:  # it is made with its first data folder, or cannot be: whoever makes that one says why
+    except OSError:  # there is no root yet, or it cannot be read; then making the first data folder says why
         return []

@@ -1,8 +1,8 @@
-"""A data folder: Parquet tables side by side, and a manifest that says what they are.
+"""A data folder: Parquet tables side by side, and a manifest that describes them.
 
-A table is a folder of part files. A part is there whole or not at all, whenever its writer was stopped; so is
+A table is a folder of part files. A part is either complete or absent, even if its writer is stopped; so is
 `manifest.json`. Workers write their parts themselves, so the folder is at a place that all of them reach: a file system
-that they share, or a storage address (pipeline/store/place.py). pipeline/store/tables.py replaces whole tables.
+that they share, or a storage address (pipeline/store/place.py). pipeline/store/tables.py replaces complete tables.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Store:
 
     @property
     def address(self) -> str:
-        """Where it is, in words: the path or the address that was given."""
+        """The path or the address that was given."""
         return self.place.address
 
     @property
@@ -74,7 +74,7 @@ class Store:
             store._check_empty()
             store._take()
             try:
-                store._check_empty()  # nobody was faster
+                store._check_empty()  # no other process was faster
                 store.place.own()
                 store._write_manifest(Manifest(kind, dict(about), _now(), owner=owner, **_this_process()))
             except BaseException:
@@ -134,11 +134,11 @@ class Store:
 
     @property
     def status(self) -> str:
-        """Either "running", "stopped" or "complete"; "stopped" too if what was writing the folder writes no more."""
+        """Either "running", "stopped" or "complete"; also "stopped" if the writing process has ended early."""
         return self.status_by(self.manifest)
 
     def status_by(self, manifest: Manifest | None) -> str:
-        """The status, where the manifest has been read already."""
+        """The status by a manifest that has been read already."""
         if manifest is None:
             return COMPLETE
         if manifest.status == RUNNING and not self.is_being_written:
@@ -164,7 +164,7 @@ class Store:
         """Deletes the folder with all that is in it. Raises InputError if it cannot be deleted."""
         self._lock.free()
         try:
-            self.place.remove(MANIFEST)  # first: what is left of a folder is never taken for whole
+            self.place.remove(MANIFEST)  # first: then the rest of a folder never counts as complete
             self.place.remove_all()
         except OSError as problem:
             raise InputError(
@@ -179,7 +179,7 @@ class Store:
     # ------------------------------------------------------------------ tables
 
     def address_of(self, table: str) -> str:
-        """Where a table is, for people."""
+        """The address of a table, for users."""
         return f"{self.address.rstrip('/')}/{table}"
 
     def has(self, table: str) -> bool:
@@ -200,7 +200,7 @@ class Store:
         return self.adding().write_part(table, name, rows)
 
     def adding(self) -> Addition:
-        """For workers that write parts of the tables as they are now. Raises InputError."""
+        """An addition, for workers that write parts of the tables as they are now. Raises InputError."""
         with reading(self.address):
             return self._tables.adding()
 
@@ -208,10 +208,10 @@ class Store:
     def replacing(self, *tables: str) -> Iterator[Replacement]:
         """New tables, to be written part by part. They replace the old ones, all at once, if the block ends well.
 
-        Raises InputError if they cannot be written, or if what workers have written is not there.
+        Raises InputError if they cannot be written, or if parts that workers have written are missing.
         """
         with writing(self.address):
-            if self.manifest is not None:  # else it is somebody's folder of event tables
+            if self.manifest is not None:  # else it is a user's folder of event tables
                 self.place.own()
             new = self._tables.begin(tables)
             try:
@@ -229,7 +229,7 @@ class Store:
         return read_by_workers(spark, self.rows(table, columns))
 
     def rows(self, table: str, columns: Sequence[str] | None = None) -> Rows:
-        """A table for questions that this process answers by itself. Raises InputError like `read`."""
+        """The rows of a table for queries without Spark. Raises InputError like `read`."""
         try:
             return self._rows(table, columns)
         except PartGone:  # the table has been replaced since its parts were listed

@@ -1,4 +1,4 @@
-"""Whether a disk has room for results: asked before work begins, so that it does not end in the middle."""
+"""Checks that a disk has room for results before work begins, so that the work does not end in the middle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST_FREE_MB = 500
 
 
 def check_free_space(where: str | Path) -> None:
-    """Raises InputError where the disk that has a path, or will have it, is nearly full. A storage has room."""
+    """Raises InputError if the disk of a present or future path is nearly full. A storage always has room."""
     place = place_of(where)
     if not isinstance(place, LocalFolder):
         return

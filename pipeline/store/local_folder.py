@@ -1,9 +1,9 @@
 """A folder on a file system of this machine, or one that several machines share.
 
-A file is written under a hidden name and renamed when it is complete, so it is there whole or not at all.
+A file is written under a hidden name and renamed when it is complete, so it is either complete or absent.
 
-A data folder is for its owner alone, and what is written into it for nobody else than the folder itself. With
-SPARK_REMOTE the workers may be other users: then the folder's mode is left to its owner (umask, chmod).
+A data folder is private to its owner, and files in it get the permissions of the folder. With SPARK_REMOTE the workers
+may be other users: then the folder's mode is left to its owner (umask, chmod).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class LocalFolder(Place):
         file = self.path / name
         hidden = file.with_name(
             f"{HIDDEN}{secrets.token_hex(6)}.part"
-        )  # a short name: the file's own may be a long one
+        )  # a short name, since the file's own may be long
         try:
             with hidden.open("xb") as opened:
                 write(opened)
@@ -86,7 +86,7 @@ class LocalFolder(Place):
     def remove(self, name: str) -> None:
         """Like Place's."""
         file = self.path / name
-        if file.is_symlink() or not file.is_dir():  # a folder in the place of a file goes with all the rest
+        if file.is_symlink() or not file.is_dir():  # a folder in place of a file is removed with its content
             file.unlink(missing_ok=True)
 
     def remove_all(self) -> None:
@@ -112,7 +112,7 @@ class LocalFolder(Place):
 
     def make(self, folder: str) -> None:
         """Like Place's."""
-        (self.path / folder).mkdir(exist_ok=True)  # without this folder, which may have been deleted meanwhile
+        (self.path / folder).mkdir(exist_ok=True)  # no parents: this folder may have been deleted meanwhile
         _set_mode(self.path / folder, self._mode)
 
     def unmake(self, folder: str) -> None:
@@ -133,7 +133,7 @@ class LocalFolder(Place):
 
     @property
     def _mode(self) -> int:
-        """The mode of what is in the folder: its own."""
+        """The mode of files in the folder: that of the folder."""
         return stat.S_IMODE(self.path.stat().st_mode)
 
 

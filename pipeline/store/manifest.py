@@ -1,6 +1,7 @@
-"""The manifest of a data folder: what was asked for, when, by which version, and what came of it.
+"""The manifest of a data folder: its parameters, times, version and results.
 
-This is the only reader of the file. What it returns has the types that Manifest declares, whoever wrote the file.
+This is the only reader of the file. The values it returns have the types that Manifest declares, even if the file has
+others.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ ENSEMBLE, TRACE = KINDS = ("ensemble", "trace")
 RUNNING, STOPPED, COMPLETE = STATUSES = ("running", "stopped", "complete")
 MANIFEST = "manifest.json"
 MOST_BYTES = 8_000_000
-MOST_NESTED = 20  # lists and objects within each other
+MOST_NESTED = 20  # levels of lists and objects
 MOST_NUMBER = 2**63
 YEARS = range(1970, 2200)
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a data folder says of itself.
+    """The description of a data folder.
 
     `about` is the user's request, as plain JSON. Times are in UTC; `finished` is None while it is written. `rows`
-    counts the rows of each table. `host` and `pid` tell people which process writes the folder; whether it still does
-    is what the folder's lock says (pipeline/store/lock.py). `owner` is the visitor of a class's server who made it.
+    counts the rows of each table. `host` and `pid` tell users which process writes the folder; its lock says whether
+    the process still writes (pipeline/store/lock.py). `owner` is the visitor of a class server who made the folder.
     """
 
     kind: str
@@ -94,7 +95,7 @@ def _read_json(file: str, text: bytes) -> Any:
 
 
 def _check_plain(file: str, value: Any, levels: int) -> None:
-    """Raises InputError for what a page cannot show: deep nesting, huge numbers, halves of letters."""
+    """Raises InputError for values that a page cannot show: deep nesting, huge numbers, half characters."""
     problem = ""
     if isinstance(value, dict | list):
         if levels == 0:
@@ -120,7 +121,7 @@ _HALF_LETTER = re.compile("[\ud800-\udfff]")
 
 
 def _value(file: str, found: Mapping[str, Any], key: str) -> Any:
-    """The value of a key; missing is as null. Raises InputError if it is not what it has to be."""
+    """The value of a key; a missing key counts as null. Raises InputError for a value of another type."""
     wanted, read = _KEYS[key]
     try:
         return read(found.get(key))
@@ -134,7 +135,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _of(is_right: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    """A reader that returns what is right as it is, and raises ValueError for the rest."""
+    """A reader that returns right values unchanged, and raises ValueError for others."""
 
     def read(value: Any) -> Any:
         if not is_right(value):

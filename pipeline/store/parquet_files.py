@@ -1,4 +1,4 @@
-"""Parquet files as tables of given types. Every file is checked before it is read: a bad one is an InputError."""
+"""Parquet files as tables of given types. Every file is checked before it is read; a bad file raises InputError."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_TASKS = 64  # in which workers read a table
-_AT_ONCE = 16  # questions to a storage
+_AT_ONCE = 16  # calls of a storage
 _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")  # what pandas adds to a table
 
 
 class PartGone(InputError):
-    """A part is not there any more: another process has replaced the table meanwhile."""
+    """A part has disappeared: another process has replaced the table meanwhile."""
 
 
 class Rows:
-    """The rows of a table, as far as they are asked for.
+    """The rows of a table, read on demand.
 
     A column that a table may lack (NEEDED) is null in the files without it. Numbers may have another numeric type, as
     pandas writes them: they are cast.
@@ -40,8 +40,8 @@ class Rows:
     ) -> None:
         """`files` are all Parquet files of the table at `place`, `address` is for errors; columns: None means all.
 
-        Raises InputError for a file that is cut off, or has columns of other types; if all are asked for, also for one
-        that this version does not know.
+        Raises InputError for a file that is cut off or has columns of other types. If all columns are wanted, it raises
+        InputError also for a column that this version does not know.
         """
         types = TABLES[table]
         self.place, self.files = place, files
@@ -62,13 +62,13 @@ class Rows:
             return self._found.to_table(columns if columns is None else list(columns), filter=filter)
 
     def to_batches(self, columns: Sequence[str], filter: dataset.Expression) -> Iterator[pyarrow.RecordBatch]:
-        """The same, bit by bit."""
+        """Yield the same rows, a batch at a time."""
         with _whole(self.place, self._address):
             yield from self._found.to_batches(columns=list(columns), filter=filter)
 
 
 def as_dataset(place: Place, files: Sequence[str], types: Types) -> dataset.Dataset:
-    """Parquet files at a place as one table of `types`; nothing is read as yet."""
+    """Parquet files at a place as one table of `types`; nothing is read yet."""
     paths = [place.inside(file) for file in files]
     return dataset.dataset(paths, arrow_schema(types), format="parquet", filesystem=place.filesystem)
 
@@ -77,14 +77,14 @@ def metadata_of(place: Place, file: str) -> parquet.FileMetaData:
     """The metadata at the end of a Parquet file. Raises InputError for a file that is cut off."""
     with _whole(place, f"{place.address}/{file}"):
         found = place.filesystem.get_file_info(place.inside(file)).type
-        if found not in (fs.FileType.File, fs.FileType.NotFound):  # a pipe would be waited for
+        if found not in (fs.FileType.File, fs.FileType.NotFound):  # opening a pipe would wait
             raise pyarrow.ArrowInvalid("no file")
         return parquet.read_metadata(place.inside(file), filesystem=place.filesystem)
 
 
 @contextmanager
 def _whole(place: Place, address: str) -> Iterator[None]:
-    """Turns what Arrow says of a damaged file, or of a storage that is gone, into an InputError about `address`."""
+    """Turns Arrow's exceptions for a damaged file or a lost storage into an InputError about `address`."""
     try:
         yield
     except FileNotFoundError:

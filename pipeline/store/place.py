@@ -1,8 +1,8 @@
-"""Where a data folder is: on a file system of this machine, or at a storage address such as s3://bucket/bank.
+"""The place of a data folder: a file system of this machine, or a storage address such as s3://bucket/bank.
 
-A place reads and writes whole files, by names such as `manifest.json` and `runs/all.parquet`. A file is there whole or
-not at all. pyarrow reads Parquet by the place's `filesystem` and the path `inside` it. A place can be pickled: a worker
-reaches the same files by it, with access rights of its own (on S3 those of the environment or of the machine).
+A place reads and writes complete files, by names such as `manifest.json` and `runs/all.parquet`. A file is either
+complete or absent. pyarrow reads Parquet by the place's `filesystem` and the path `inside` it. A place can be pickled:
+a worker reaches the same files by it, with its own access rights (on S3 those of the environment or of the machine).
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ Write = Callable[[IO[bytes]], Any]
 
 
 class Lock(Protocol):
-    """Says which process writes a folder. It is freed when that process ends, however it ends."""
+    """The lock of a folder, held by the process that writes it. It is freed when that process ends in any way."""
 
     def take(self) -> bool:
-        """Takes the lock, unless another one holds it; returns whether it is ours. Raises OSError for a bad path."""
+        """Takes the lock if it is free. Returns whether it is ours. Raises OSError for a bad path."""
 
     def free(self) -> None:
         """Frees the lock if it is ours."""
 
     @property
     def is_lost(self) -> bool:
-        """Whether it was ours, but somebody has removed its file, or the whole folder."""
+        """Whether it was ours, but its file or the complete folder has been removed."""
 
     @property
     def is_held(self) -> bool:
-        """Whether anybody holds it, here or elsewhere."""
+        """Whether a process holds it, here or elsewhere."""
 
 
 class Place(ABC):
@@ -61,7 +61,7 @@ class Place(ABC):
 
     @abstractmethod
     def names(self, folder: str = "") -> list[str]:
-        """What is in the folder, or in one of its own, sorted; nothing if that is not there. Raises OSError."""
+        """The sorted names in the folder, or in a folder of it; none if that does not exist. Raises OSError."""
 
     @abstractmethod
     def read(self, name: str, most: int) -> bytes:
@@ -85,11 +85,11 @@ class Place(ABC):
 
     @abstractmethod
     def made(self) -> AbstractContextManager[None]:
-        """A context in which the folder is there. It is removed again if it was not and the block fails."""
+        """A context in which the folder exists. A new folder is removed again if the block fails."""
 
     @abstractmethod
     def make(self, folder: str) -> None:
-        """Makes a folder in this one, where folders have to be made. Raises OSError, also if this one is not there."""
+        """Makes a folder in this one, if the system needs that. Raises OSError, also if this one does not exist."""
 
     @abstractmethod
     def unmake(self, folder: str) -> None:
@@ -97,7 +97,7 @@ class Place(ABC):
 
     @abstractmethod
     def own(self) -> None:
-        """Makes this the folder of its owner alone, where that can be said."""
+        """Makes this folder private to its owner, if the system can do that."""
 
     @abstractmethod
     def lock(self, name: str) -> Lock:
@@ -118,7 +118,7 @@ def writing(address: str) -> Iterator[None]:
 
 @contextmanager
 def removed(place: Place, names: Iterable[str]) -> Iterator[None]:
-    """Removes files at the end of the block; of a storage that is gone each question takes seconds, so it asks once."""
+    """Removes files at the end of the block. A lost storage is called only once, since each call takes seconds."""
     try:
         yield
     finally:
@@ -132,4 +132,4 @@ def reason(problem: OSError) -> str:
     if problem.errno:
         return os.strerror(problem.errno)
     words = " ".join(str(problem).split())
-    return words.rpartition("AWS Error ")[2][:MOST_LETTERS]  # before that, what was asked: it can be long
+    return words.rpartition("AWS Error ")[2][:MOST_LETTERS]  # the request before it can be long

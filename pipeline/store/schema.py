@@ -28,7 +28,7 @@ RUN_TYPES: Types = {
     # the rates of random faults, per time unit, the shares of messages lost and copied, and when the last may begin
     "crash": "float64", "restart": "float64", "sever": "float64", "mend": "float64", "lose": "float64",
     "copy": "float64", "faults_until": "float64",
-    # what the storage is told (null: there is none; a bandwidth that is null has no bound), and the coordinator
+    # the settings of the storage (null: there is none, or no bound on its bandwidth) and of the coordinator
     "storage_bandwidth": "float64", "storage_limit": "int64", "storage_jitter": "float64",
     "checkpoint_interval": "float64",
     # the run: application events, steps, time of the last step, application messages, most of them in flight at once;
@@ -40,14 +40,15 @@ RUN_TYPES: Types = {
     # recovery) to the last process that did; application events that were taken back; messages put back into channels
     "recoveries": "int64", "recovery_time": "float64", "rolled_back": "int64", "put_back": "int64",
     # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers;
-    # the process that finished last (null: the snapshot did not complete)
+    # the process that finished last (null: the snapshot is not complete)
     "status": "string", "latency": "float64", "recorded_messages": "int64", "recorded_bytes": "int64",
     "markers": "int64", "slowest": "string",
-    # what the snapshot cost (null: not asked for), by the names of sim/run/costs.py: times; bytes received between the
-    # first that a process heard of it and the end of its part; control messages, and the bytes of these and of markers,
-    # each with the id of its snapshot; bytes that the algorithm put on messages of the whole run; pages copied (null:
-    # it tells of none); bytes of the recorded states; how much later messages came than without snapshots: on
-    # average, at most, and how many of them; whether what was recorded is a consistent cut, promised or not
+    # the costs of the snapshot (null: not measured), by the names of sim/run/costs.py: times; bytes that processes
+    # received between first hearing of the snapshot and completing their parts; control messages, and the bytes of
+    # these and of markers, each with the id of its snapshot; bytes of the algorithm's stamps on all messages of the
+    # run; pages copied (null: it notes none); bytes of the recorded states; delays of messages compared with a run
+    # without snapshots: the mean, the greatest, and the number of late messages; whether the recorded states are a
+    # consistent cut, promised or not
     "end_to_end": "float64", "start_delay": "float64", "alignment": "float64", "blocked_time": "float64",
     "processed_bytes": "int64", "control_messages": "int64", "control_bytes": "int64", "stamp_bytes": "int64",
     "copied_pages": "int64", "state_bytes": "int64", "delayed": "float64", "delayed_most": "float64",
@@ -58,21 +59,21 @@ RUN_TYPES: Types = {
     # the verdict of each check (null: undecided), whether one fails, and the first witness, as `check: witness`
     **dict.fromkeys(CHECKS, "bool"), "failed": "bool", "witness": "string",
     # whether the run's events are in the event table; why it could not run (null: it ran); the version that ran it, and
-    # what carried it out: one of ENGINES
+    # the engine: one of ENGINES
     "has_events": "bool", "error": "string", "version": "string", "engine": "string",
 }  # fmt: skip
 
-# The columns of runs that tell of a storage and of recoveries, where there are none.
+# The columns of runs about storage and recoveries, for a run without them.
 WITHOUT_STORAGE = {"refusals": None, "committed": None, "commit_latency": None, "stored_bytes": None}
 WITHOUT_RECOVERY = {"recoveries": 0, "recovery_time": None, "rolled_back": 0, "put_back": 0}
 
-# The columns of runs that are measured only where a grid asks for them (pipeline/ensembles/run_costs.py).
+# The columns of runs that are measured only if a grid has `costs` (pipeline/ensembles/run_costs.py).
 COSTS = (
     "end_to_end", "start_delay", "alignment", "blocked_time", "processed_bytes", "control_messages", "control_bytes",
     "stamp_bytes", "copied_pages", "state_bytes", "delayed", "delayed_most", "delayed_messages",
 )  # fmt: skip
 
-# In Python; by the compiled kernel; in Python, since the kernel found something else for the first run of the chunk.
+# In Python; by the compiled kernel; in Python, since the kernel gave another result for the first run of the chunk.
 PYTHON, NUMBA, DISPUTED = ENGINES = ("python", "numba", "python, since numba differed")
 
 # traces: a row per execution of a foreign log. `events` and `messages` count those of the application. `pairing` is the
@@ -124,7 +125,7 @@ TABLES: Mapping[str, Types] = {
     "sample": SAMPLE_TYPES,
 }
 
-# The columns that every table has, whatever version wrote it. It may lack the others: they are null there.
+# The columns that every table has, of any version. It may lack the others: they are null then.
 _OF_A_RUN = ("run_id", "snapshot_id", "cell", "seed", "document", "version")
 NEEDED: Mapping[str, Collection[str]] = {
     **TABLES,

@@ -1,8 +1,8 @@
-"""A data folder at a storage address: s3://bucket/bank, and what else pyarrow's file systems reach.
+"""A data folder at a storage address: s3://bucket/bank, or another address that pyarrow's file systems reach.
 
-A storage has no folders to make and no names to change for good: a file is there when its upload ends, and a rename is
-a copy. Access rights are those of the machine, on each worker, too: on S3 the variables AWS_ACCESS_KEY_ID and so on, or
-the role of the machine; AWS_ENDPOINT_URL names a storage that is not Amazon's.
+A storage has no folders, and no renaming: a file exists when its upload ends, and a rename is a copy. Access rights are
+those of each machine, also on workers: on S3 the variables AWS_ACCESS_KEY_ID and so on, or the role of the machine.
+AWS_ENDPOINT_URL names a storage of another provider than Amazon.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOTHING = fs.FileType.NotFound
 
 
 def _check(address: str) -> None:
-    """Raises InputError for an address that names no folder, or that says what is a secret or a setting."""
+    """Raises InputError for an address that names no folder, or that contains a secret or a setting."""
     scheme, _, rest = address.partition("://")
     bucket, _, folder = rest.partition("/")
     user, at, _ = bucket.rpartition("@")  # abfss://container@account is no user
@@ -32,7 +32,7 @@ def _check(address: str) -> None:
             f"{scheme}://...: an address has no secrets and no settings in it; give them as variables (docs/cluster.md)"
         )
     if not folder:
-        raise InputError(f"{address}: names a whole bucket; name a folder in it, as in {address}/bank")
+        raise InputError(f"{address}: names a bucket; name a folder in it, as in {address}/bank")
     if not all(part.strip(".") for part in (bucket, *folder.split("/"))):
         raise InputError(f"{address}: has an empty name in it; write it as in s3://bucket/bank")
 
@@ -75,7 +75,7 @@ class Storage(Place):
 
     def write(self, name: str, write: Write) -> None:
         """Like Place's."""
-        held = pyarrow.BufferOutputStream()  # all of it, since closing a stream ends the upload, also after a failure
+        held = pyarrow.BufferOutputStream()  # closing a stream completes the upload, even after a failure
         write(held)
         with self.filesystem.open_output_stream(self.inside(name)) as opened:
             opened.write(held.getvalue())
@@ -104,7 +104,7 @@ class Storage(Place):
         pass
 
     def unmake(self, folder: str) -> None:
-        """Like Place's. There are none, but pyarrow leaves an empty file in the place of a folder's last one."""
+        """Like Place's. A storage has no folders, but pyarrow leaves an empty file after a folder's last file."""
         with suppress(OSError):
             if not self.names(folder):
                 self.filesystem.delete_dir(self.inside(folder))
@@ -118,6 +118,6 @@ class Storage(Place):
         return StorageLock(self, name)
 
     def age(self, name: str) -> float | None:
-        """Seconds since a file was written, by the clock of the storage and that of this machine; None: no file."""
+        """Seconds since a file was written, by the storage's clock and that of this machine (None: no file)."""
         found = self.filesystem.get_file_info(self.inside(name))
         return None if found.type == _NOTHING or found.mtime_ns is None else time.time() - found.mtime_ns / 1e9

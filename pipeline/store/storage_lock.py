@@ -1,9 +1,8 @@
-"""The lock of a data folder at a storage address: a file that its holder writes anew as long as it lives.
+"""The lock of a data folder at a storage address: a file that its holder writes again and again.
 
-A storage knows no locks. A file that is older than STALE_S is nobody's: its holder has ended, or cannot reach the
-storage any more. Of two processes that begin at the same moment the one that wrote last holds it, and the other sees
-that, if both have written within SETTLE_S. So clocks have to agree to within a minute, as those of storages and
-machines do.
+A storage has no locks. A file that is older than STALE_S is free: its holder has ended, or cannot reach the storage any
+more. If two processes begin at the same moment and both write within SETTLE_S, the last writer holds the lock, and the
+other one sees that. The clocks of storages and machines have to agree to within a minute, which they usually do.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from typing import Protocol
 from pipeline.store.place import Write
 
 PULSE_S, STALE_S = 10.0, 60.0
-SETTLE_S = 2.0  # in which another process that begins at the same moment has written, too: its upload is 32 bytes
+SETTLE_S = 2.0  # the time in which a process that begins at the same moment has written, too: it uploads 32 bytes
 
 
 class Files(Protocol):
-    """What the lock needs of a storage."""
+    """The operations of a storage that the lock needs."""
 
     def read(self, name: str, most: int) -> bytes:
         """Like Place's."""
@@ -46,7 +45,7 @@ class StorageLock:
         self._heart: threading.Thread | None = None
 
     def take(self) -> bool:
-        """Takes the lock, unless another one holds it; returns whether it is ours. Raises OSError."""
+        """Takes the lock, unless another process holds it; returns whether it is ours. Raises OSError."""
         if self._mark is not None:
             return True
         if self.is_held:
@@ -73,19 +72,19 @@ class StorageLock:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it was ours, but somebody has removed its file, or has taken it since. Raises OSError."""
+        """Whether it was ours, but its file was removed, or another process has taken it. Raises OSError."""
         return self._mark is not None and self._found() != self._mark
 
     @property
     def is_held(self) -> bool:
-        """Whether anybody holds it, here or elsewhere. Raises OSError."""
+        """Whether a process holds it, here or elsewhere. Raises OSError."""
         if self._mark is not None:
             return True
         age = self._files.age(self._name)
         return age is not None and age < STALE_S
 
     def _beat(self, mark: bytes, over: threading.Event) -> None:
-        """Writes the file anew, now and then, until it is freed or is somebody else's."""
+        """Writes the file again and again, until the lock is freed or another process has taken it."""
         while not over.wait(PULSE_S):
             with suppress(OSError, ValueError):  # the next time, perhaps; ValueError: the process ends, and pyarrow has
                 if self._found() != mark:

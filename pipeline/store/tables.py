@@ -1,10 +1,10 @@
-"""The tables of a data folder, and how they are replaced: whole, several at once, on any storage.
+"""The tables of a data folder, and their replacement: complete tables, several at once, on any storage.
 
 A new table is a new generation: its parts lie beside the old ones, under hidden names that end with the name of the
 generation. `_tables.json` says which generation of each table counts. Writing that file is the one step that replaces
-tables, and a storage does it at once. Only then new parts get names that are not hidden, and old ones are removed, for
-readers that know nothing of generations. Whoever is killed before that step has changed nothing; after it, all: who
-replaces a table of the folder next shows and removes what is left to show and to remove.
+tables, and it is atomic on every storage. After it new parts get names that are not hidden, and old ones are removed,
+for readers that know nothing of generations. A process that is killed before that step has changed nothing. If it is
+killed later, the tables are replaced, and the next replacement in the folder does the remaining renaming and removing.
 
 A table that was never replaced has no generation: its parts are all files there that are not hidden.
 """
@@ -30,12 +30,12 @@ from sim.core.errors import InputError
 
 GENERATIONS = f"{HIDDEN}tables.json"
 MOST_BYTES = 100_000
-REPLACING = f"{HIDDEN}replacing"  # the lock of those who write GENERATIONS
-PATIENCE_S = 60.0  # that they wait for each other
-ABANDONED_S = 86_400.0  # after which parts that nobody put in place are removed
+REPLACING = f"{HIDDEN}replacing"  # the lock of processes that write GENERATIONS
+PATIENCE_S = 60.0  # the time that they wait for each other
+ABANDONED_S = 86_400.0  # after which parts that were not put in place are removed
 _GENERATION = re.compile(r"\.g[0-9a-f]{8}$")
 _SUFFIX = ".parquet"
-_AT_ONCE = 16  # questions to a storage
+_AT_ONCE = 16  # calls of a storage
 
 
 class Part(NamedTuple):
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a worker says that it has written: a part of a table, and its number of rows."""
+    """A worker's report of a written part: its table and name, and its number of rows."""
 
     table: str
     name: str
@@ -54,7 +54,7 @@ class Written(NamedTuple):
 
 
 class Replacement:
-    """A new generation of some tables. Workers get it, and write parts; what they answer is kept on the driver."""
+    """A new generation of some tables. Workers get it and write parts; the driver keeps their reports."""
 
     def __init__(self, place: Place, tables: Sequence[str], generation: str) -> None:
         self.place = place
@@ -76,7 +76,7 @@ class Replacement:
             self.place.remove(self.file(written.table, written.name))
 
     def keep(self, written: Written) -> None:
-        """Makes a part one of the table; what is not kept is removed in the end."""
+        """Keeps a part for the new table. Parts that are not kept are removed in the end."""
         self.kept.add(written)
 
     def file(self, table: str, name: str) -> str:
@@ -87,7 +87,7 @@ class Replacement:
 class Addition:
     """More parts for the tables of a place as they are now; workers get it.
 
-    A worker that writes late, when the tables have been replaced, adds nothing to the new ones.
+    A worker that writes after the tables have been replaced adds nothing to the new ones.
     """
 
     def __init__(self, place: Place, generations: Mapping[str, str]) -> None:
@@ -113,7 +113,7 @@ class Tables:
         return self._parts(table, self._generations().get(table))
 
     def adding(self) -> Addition:
-        """For parts of the present generations. Raises OSError."""
+        """An addition to the present generations. Raises OSError."""
         return Addition(self.place, self._generations())
 
     def begin(self, tables: Sequence[str]) -> Replacement:
@@ -121,18 +121,18 @@ class Tables:
         return Replacement(self.place, tables, f"g{secrets.token_hex(4)}")
 
     def put_in_place(self, new: Replacement) -> None:
-        """Replaces the tables of `new`. Raises OSError, and InputError if parts that were kept are not there."""
+        """Replaces the tables of `new`. Raises OSError, and InputError if kept parts are missing."""
         for table in set(new.tables) - {written.table for written in new.kept}:
             new.keep(new.write_part(table, "empty", arrow_schema(TABLES[table]).empty_table()))
         self._check(new)
         with self._alone():
             known = {**self._generations(), **dict.fromkeys(new.tables, new.generation)}
             self.place.write(GENERATIONS, lambda file: file.write(json.dumps(known).encode()))
-            with suppress(OSError):  # the tables are replaced; what is left over goes the next time
+            with suppress(OSError):  # the tables are replaced; the next replacement removes the rest
                 self._tidy(known)
 
     def give_up(self, new: Replacement) -> None:
-        """Removes what was written of `new`, unless it counts by now: also who was stopped late has replaced tables."""
+        """Removes the parts of `new`, unless it counts by now: a process that is stopped late has replaced tables."""
         with suppress(OSError, InputError):
             if new.generation in self._generations().values():
                 return
@@ -145,7 +145,7 @@ class Tables:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """In the block no other process replaces tables here. Raises InputError if one goes on for too long."""
+        """Keeps other processes from replacing tables here in the block. Raises InputError if one takes too long."""
         lock, ends = self.place.lock(REPLACING), time.monotonic() + PATIENCE_S
         while not lock.take():
             if time.monotonic() > ends:
@@ -177,7 +177,7 @@ class Tables:
                     found[name] = Part(name, f"{table}/{file}")
             elif name.endswith(f".{generation}"):
                 own = name.removesuffix(f".{generation}").removeprefix(HIDDEN)
-                if own not in found or file[0] != HIDDEN:  # a storage renames by copying: for a moment there are both
+                if own not in found or file[0] != HIDDEN:  # a storage renames by copying: for a moment both exist
                     found[own] = Part(own, f"{table}/{file}")
         if not found and generation is None and self._is_file(table):
             return [Part(table, table)]
@@ -194,7 +194,7 @@ class Tables:
         return bool(found.type == fs.FileType.File)
 
     def _check(self, new: Replacement) -> None:
-        """Raises InputError unless every part that was kept is there, with all of its rows. Removes other ones."""
+        """Raises InputError unless every kept part exists with all of its rows. Removes other parts."""
         there = {(table, part.name): part for table in new.tables for part in self._parts(table, new.generation)}
         kept = {(written.table, written.name): written for written in new.kept}
         for key in there.keys() - kept.keys():
@@ -206,14 +206,14 @@ class Tables:
         def check(key: tuple[str, str]) -> None:
             found = metadata_of(self.place, there[key].file).num_rows
             if found != kept[key].rows:
-                told = f"{'/'.join(key)} has {found} rows and should have {kept[key].rows}; try again"
-                raise InputError(f"{self.place.address}: {told}")
+                words = f"{'/'.join(key)} has {found} rows and should have {kept[key].rows}; try again"
+                raise InputError(f"{self.place.address}: {words}")
 
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(check, kept))
 
     def _tidy(self, generations: Mapping[str, str]) -> None:
-        """Gives the parts that count names that are not hidden, then removes older ones."""
+        """Renames the parts that count, so that they are not hidden, then removes older ones."""
         for table, generation in generations.items():
             files = self.place.names(table)
             ending = f".{generation}{_SUFFIX}"
@@ -238,7 +238,7 @@ def write_parquet(place: Place, table: str, name: str, file: str, rows: pyarrow.
 
 
 def not_seen(parts: int) -> str:
-    """Why parts that workers have written are not there, and what would be right."""
+    """The error for parts that workers have written and this machine does not see."""
     return (
         f"workers have written {parts} parts that are not here; name a folder that this machine and all workers share, "
         "or a storage address, such as s3://bucket/name"

@@ -1,8 +1,8 @@
-"""Judges the cuts of a run that is followed, with the kernel of the batch audit, and writes them into its tables.
+"""Checks the cuts of a run that is followed, with the code of the batch audit, and writes the verdicts into its tables.
 
-The kernel is given the few parts of the event table that may matter; those of a run with marks all do, and its cuts are
-found as the batch audit finds them. The tables audits, channels and cuts have a part for CHUNK cuts; it is written anew
-when one of them is judged.
+The audit reads the few parts of the event table that may matter. In a run with marks all parts matter, and its cuts are
+found as by the batch audit. The tables audits, channels and cuts have a part for CHUNK cuts, which is written again
+whenever one of them is checked.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pipeline.streaming.events import Events
 from pipeline.streaming.followed_cuts import CHUNK
 from pipeline.streaming.run import Run
 
-TOGETHER = 64  # cuts that are judged at a time
+TOGETHER = 64  # cuts that are checked at a time
 
 
 Rows = tuple[pyarrow.Table, pyarrow.Table]  # of audits and channels
 
 
 class Judged(NamedTuple):
-    """A verdict: the snapshot, whether its cut is consistent, the message that decides else, messages in channels."""
+    """A verdict: the snapshot, whether its cut is consistent, the witness if not, and the messages in channels."""
 
     run: int
     cut: str
@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 
 
 def audit(store: Store, run: Run, events: Events) -> list[Judged]:
-    """Judges the dirty cuts of a run, and writes them. Returns the verdicts that are new, in the order of the cuts."""
+    """Checks the dirty cuts of a run, and writes the verdicts. Returns the new ones, in the order of the cuts."""
     every = _every(run, events) if run.is_marked else None
     verdicts: list[Judged] = []
     chunks: dict[int, list[int]] = {}
@@ -82,7 +82,7 @@ def _lines(run: Run, numbers: Sequence[int]) -> pyarrow.Table:
 
 
 def _judged(run: Run, events: Events, numbers: Sequence[int]) -> Iterator[Rows]:
-    """What is found of some cuts of a run without marks."""
+    """Yield the rows of some cuts of a run without marks."""
     for begin in range(0, len(numbers), TOGETHER):
         own = numbers[begin : begin + TOGETHER]
         waiting = [sent.row for sent in run.open.values()]
@@ -91,7 +91,7 @@ def _judged(run: Run, events: Events, numbers: Sequence[int]) -> Iterator[Rows]:
 
 
 def _every(run: Run, events: Events) -> list[Rows]:
-    """What is found of all cuts of a run with marks, which get their numbers."""
+    """The rows of all cuts of a run with marks, which get their numbers."""
     groups = events.all_groups()
     cuts: dict[str, dict[str, int]] = {}
     rows: list[Rows] = []
@@ -103,7 +103,7 @@ def _every(run: Run, events: Events) -> list[Rows]:
 
 
 def _rows(task: Task) -> Iterator[Rows]:
-    """What is found of the cuts of a task."""
+    """Yield the rows of the cuts of a task."""
     found = crossings_of(task)
     if found is None:
         for half in task.halves():
@@ -128,7 +128,7 @@ def _others(run: Run, chunk: int, numbers: set[int]) -> pyarrow.Array:
 
 
 def _written(store: Store, table: str, part: str) -> Iterator[pyarrow.Table]:
-    """What a part has now, if it is there."""
+    """Yield the present rows of a part, if it exists."""
     for own in store.parts(table) if store.has(table) else ():
         if own.name == part:
             yield as_dataset(store.place, [own.file], TABLES[table]).to_table()

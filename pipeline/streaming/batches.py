@@ -1,9 +1,9 @@
-"""What is done with a batch of rows that Spark has read: they go into the tables of the folder, and cuts are judged.
+"""Carries out a batch of rows that Spark has read: writes them into the tables of the folder, and checks cuts.
 
-Spark reads and parses the files on its workers. What follows is done in one place for each batch (foreachBatch), not in
-Spark's stateful operators: those would cut the state by key, but a verdict needs the frontiers of all processes and the
-messages of all channels, after recoveries too; and their output can only be appended, while a row of the tables changes
-when a message is received at last. The work of a batch is small: a thousand rows take about 20 ms.
+Spark reads and parses the files on its workers. The rest of a batch's work is done in one place (foreachBatch), not in
+Spark's stateful operators. Those divide the state by key, but a verdict needs the frontiers of all processes and the
+messages of all channels, also after recoveries. Their output can only be appended, but a row of the tables changes when
+a message is received at last. The work of a batch is small: a thousand rows take about 20 ms.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from sim.core.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-PATIENCE_S = 30.0  # that one who carries out a batch waits for one who does so still, such as after a restart
+PATIENCE_S = 30.0  # the time that a batch waits for an earlier one that is still carried out, such as after a restart
 _OURS = "followed-"
 _STATES: dict[str, State] = {}  # of this process, by the address of the folder
 
 
 class Batches:
-    """Carries out batches into the folder at a path; `form` is the format of the logs. Spark calls it by number."""
+    """The function that Spark calls with each batch and its number; `form` is the format of the logs."""
 
     def __init__(self, where: Path, form: str) -> None:
         self._where, self._form = where, form
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
-        """Carries out a batch. Raises InputError, and writes it into the folder."""
+        """Carries out a batch. Raises InputError, and writes its text into the folder."""
         _end_with_spark()
         store, table = Store(self._where), rows.toArrow()
         with alone(store):
@@ -57,7 +57,7 @@ class Batches:
                 raise
 
     def carry_out(self, store: Store, rows: pyarrow.Table, batch: int) -> None:
-        """Carries out a batch that was not done before. Raises InputError."""
+        """Carries out a batch, unless it is done already. Raises InputError."""
         state = _STATES.pop(store.address, None)
         on_disk = load(store) if state is None or state.batch != batch - 1 else state
         if batch <= on_disk.batch:
@@ -67,7 +67,7 @@ class Batches:
         for run in touched:
             events = on_disk.events[run.key]
             events.add(run.advance(events))
-            on_disk.tell(audit(store, run, events))
+            on_disk.add_verdicts(audit(store, run, events))
             _write_trace(store, run, self._form)
         on_disk.save(batch, first)
         _STATES[store.address] = on_disk  # only after a batch that went well
@@ -75,7 +75,7 @@ class Batches:
 
 @cache
 def _end_with_spark() -> None:
-    """Ends this process, which Spark has started for its batches, as soon as Spark has ended: else it asks for long."""
+    """Ends this process, which Spark has started for its batches, once Spark has ended: else it retries for long."""
     spark = os.getppid()
 
     def watch() -> None:
@@ -88,13 +88,13 @@ def _end_with_spark() -> None:
 
 @contextmanager
 def alone(store: Store) -> Iterator[None]:
-    """In the block nobody else carries out a batch into the folder. Raises InputError if one goes on for too long."""
+    """Keeps other processes from carrying out a batch into the folder. Raises InputError if one takes too long."""
     with writing(store.address):
         store.place.make(FOLDER)
     lock, ends = FileLock(store.path / LOCK), time.monotonic() + PATIENCE_S
     while not lock.take():
         if time.monotonic() > ends:
-            raise InputError(f"{store.address}: another process writes it still; stop that one first")
+            raise InputError(f"{store.address}: another process is still writing it; stop that one first")
     try:
         yield
     finally:
@@ -102,7 +102,7 @@ def alone(store: Store) -> Iterator[None]:
 
 
 def _take(state: State, rows: pyarrow.Table, form: str) -> list[Run]:
-    """Takes in the rows of a batch, file by file. Returns the runs that they are of. Raises InputError."""
+    """Adds the rows of a batch to their runs, file by file. Returns these runs. Raises InputError."""
     problems = rows["problem"].drop_null()
     if len(problems):
         raise InputError(problems[0].as_py())
@@ -113,7 +113,7 @@ def _take(state: State, rows: pyarrow.Table, form: str) -> list[Run]:
         row = Grown(*cells)
         files.setdefault(file, {}).setdefault(row.run, []).append(row)
     touched: dict[str, Run] = {}
-    for file, runs in sorted(files.items()):  # whatever order the tasks of Spark had
+    for file, runs in sorted(files.items()):  # Spark's tasks may end in any order
         for key, own in runs.items():
             touched[key] = state.run(key, name_of(key))
             state.read = touched[key].releasing.take(file, own, state.read)
@@ -133,7 +133,7 @@ def _write_trace(store: Store, run: Run, form: str) -> None:
 
 
 def put_right(store: Store) -> None:
-    """Writes the verdicts anew where somebody has audited other cuts into the folder meanwhile. Raises InputError."""
+    """Writes the verdicts again if a user has audited other cuts into the folder meanwhile. Raises InputError."""
     known = (_OURS, "empty")
     if all(part.name.startswith(known) for table in ("audits", "channels") for part in store.parts(table)):
         return

@@ -1,8 +1,8 @@
 """The event table of a run that is followed: parts of SEGMENT rows, the last of which grows.
 
-A part is written anew when rows are added to it, or when a message that it sends is received later, and its row gets
-the index of its partner. A batch that is carried out again writes the same: what a part has beyond the rows that are
-known is dropped first. Of each part it is known which cuts it can matter to, so a cut is judged by a few parts.
+A part is written again when it gets rows, or when one of its messages is received: then the send row gets the index of
+its partner. A batch that is carried out again writes the same rows: later rows of a part are dropped first. Each part
+knows the cuts that it can matter to, so a cut needs only a few parts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pipeline.store.schema import arrow_schema
 from pipeline.streaming.run import Batch, Sent
 from sim.core.model import COPIED, EVENT_TYPES, SEND
 
-SEGMENT = 50_000  # rows of a part: few parts for the audit, and little to write again
+SEGMENT = 50_000  # rows of a part: the audit has few parts, and a batch writes little again
 _COLUMNS = ("row", "process", "index", "kind", "channel", "peer_index", "message_id")
 
 
@@ -37,12 +37,12 @@ class Segment:
     most: dict[str, int] = of_each(default_factory=dict)
 
     def note(self, process: str, index: int) -> None:
-        """One of its messages has an end there."""
+        """Notes an end of one of its messages."""
         self.least[process] = min(index, self.least.get(process, index))
         self.most[process] = max(index, self.most.get(process, index))
 
     def may_cross(self, frontier: Mapping[str, int], *, has_open: bool) -> bool:
-        """Whether one of its messages may cross a cut, or be in a channel; `has_open`: one was not received."""
+        """Whether one of its messages may cross a cut or be in a channel; `has_open`: one is not received yet."""
         is_inside = all(index <= frontier.get(name, 0) for name, index in self.most.items())
         is_outside = all(index > frontier.get(name, 0) for name, index in self.least.items())
         return bool(self.most) and not is_outside and (has_open or not is_inside)
@@ -115,7 +115,7 @@ class Events:
                 yield row["message_id"], Sent(row["row"], source, row["index"], target, row["peer_index"])
 
     def groups(self, frontiers: Collection[Mapping[str, int]], open_rows: Collection[int]) -> list[RowGroup]:
-        """The row groups that matter to cuts; `open_rows` are the sends of messages that were not received."""
+        """The row groups that matter to cuts; `open_rows` are the sends of messages that are not received yet."""
         with_open = {row // SEGMENT for row in open_rows}
         return [
             group

@@ -1,11 +1,11 @@
-"""The cuts of the snapshots of a run that is followed: which are complete, and which have to be judged, perhaps again.
+"""The cuts of the snapshots of a run that is followed: complete ones, and those that need a verdict, perhaps again.
 
-A cut is judged as soon as every process has recorded and all events inside are released. What comes later may change
-it: a message that it holds in a channel is received at last. Then it is judged again, so that the tables are at every
-moment what the audit of the events so far would write. Once the run has marks (pipeline.cuts.surviving), the rows
-themselves tell which cuts there are, as they do for that audit (`found`).
+A cut is checked as soon as every process has recorded and all events inside are released. Later rows may change its
+channels, such as the receipt of a message in them. Then it is checked again. So the tables are at every moment what an
+audit of the events so far would write. Once the run has marks (pipeline.cuts.surviving), its rows determine the cuts,
+as in that audit (`found`).
 
-Of a snapshot that is judged only its name and its frontier stay in memory, 4 bytes for each process.
+After its verdict only a snapshot's name and frontier stay in memory, 4 bytes for each process.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ CHUNK = 256  # cuts in a part of the tables
 
 
 class FollowedCuts:
-    """The cuts of a run. `ids` are those that were judged (None: aborted since), `dirty` those to be judged now."""
+    """The cuts of a run. `ids` are those with a verdict (None: aborted since), `dirty` those to be checked now."""
 
     def __init__(self) -> None:
-        self.recorded: dict[str, dict[str, int]] = {}  # by snapshot that is not judged: events inside, by process
+        self.recorded: dict[str, dict[str, int]] = {}  # by snapshot without a verdict: events inside, by process
         self.aborted: set[str] = set()
         self.ids: list[str | None] = []
         self.dirty: set[int] = set()
@@ -31,7 +31,7 @@ class FollowedCuts:
         self._frontiers: NDArray[numpy.int32] = numpy.full((64, 4), -1, numpy.int32)  # -1: has not recorded
 
     def record(self, snapshot: str, process: str, index: int) -> None:
-        """A process has recorded. Of several recordings the last counts."""
+        """Notes that a process has recorded. Of several recordings the last counts."""
         if snapshot in self.aborted:
             return
         own = self.recorded.get(snapshot)
@@ -42,7 +42,7 @@ class FollowedCuts:
         self.recorded[snapshot] = own
 
     def abort(self, snapshot: str) -> None:
-        """A snapshot is aborted, and no cut."""
+        """Notes that a snapshot is aborted, so it is no cut."""
         self.aborted.add(snapshot)
         self.recorded.pop(snapshot, None)
         if snapshot in self._number:
@@ -55,7 +55,7 @@ class FollowedCuts:
         self.dirty.add(number)
 
     def decide(self, members: Iterable[str]) -> None:
-        """Makes those that all members have recorded cuts to be judged: a recording is released after its events."""
+        """Makes snapshots that all members have recorded dirty cuts: a recording is released after its events."""
         needed = list(members)
         for snapshot, own in list(self.recorded.items()):
             if all(name in own for name in needed):
@@ -64,7 +64,7 @@ class FollowedCuts:
                 del self.recorded[snapshot]
 
     def found(self, cuts: Mapping[str, Mapping[str, int]]) -> None:
-        """The cuts that there are, by snapshot: all of them have to be judged, and others are none."""
+        """Replaces all cuts by these, given by snapshot; all of them have to be checked."""
         for snapshot in self._number.keys() - cuts.keys():
             self._remove(snapshot)
         for snapshot, own in cuts.items():
@@ -72,7 +72,7 @@ class FollowedCuts:
         self.dirty.update(self._number.values())
 
     def add(self, snapshot: str, own: Mapping[str, int], number: int | None = None) -> None:
-        """Adds a cut, or replaces it; one that was written before has its `number`."""
+        """Adds or replaces a cut; a cut that was written before has its `number`."""
         if number is not None:
             self.ids += [None] * (number + 1 - len(self.ids))
             self.ids[number], self._number[snapshot] = snapshot, number
@@ -94,7 +94,7 @@ class FollowedCuts:
             self._frontiers = wider
 
     def change(self, least: Mapping[str, int]) -> None:
-        """The past of some processes has changed, from these events on: cuts that have one of them inside are dirty."""
+        """Makes cuts dirty after a change in the past of processes: those with an event inside from `least` on."""
         first = numpy.full(self._frontiers.shape[1], numpy.iinfo(numpy.int32).max)
         for name, index in least.items():
             if name in self._names:

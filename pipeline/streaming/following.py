@@ -1,7 +1,7 @@
-"""Follows logs that grow into a data folder, until it is told to stop: the streaming query, and who watches it.
+"""Follows logs that grow into a data folder until it is stopped: the streaming query, and its supervision.
 
-Where Spark ends meanwhile, another one goes on from the checkpoint. The folder says how far it has come (`news`), so
-whoever follows and whoever looks need not be the same process.
+If Spark ends meanwhile, another one goes on from the checkpoint. The folder records the progress (`news`), so a process
+can watch the following of another one.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from sim.core.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EVERY = "400 milliseconds"  # between the beginnings of two batches, if there is something to read
+EVERY = "400 milliseconds"  # between the beginnings of two batches, if there are new lines
 LOOK_S = 0.2
-MOST_FAILURES = 3  # of a query, without a batch that was done in between
+MOST_FAILURES = 3  # of a query, without a finished batch in between
 
-Tell = Callable[[News], None]
+Hear = Callable[[News], None]
 
 
 def silent(_: News) -> None:
-    """Tells nobody."""
+    """Ignores news."""
 
 
 def opened(
     out: Path | str, logs: Sequence[Path | str], form: str, options: Options = NO_OPTIONS, owner: str | None = None
 ) -> Store:
-    """The folder that `logs` are followed into, a new one, or one that has followed the same logs before.
+    """The folder that `logs` are followed into: a new one, or one that has followed the same logs before.
 
-    Files and folders need not be there as yet. Raises InputError.
+    Files and folders need not exist yet. Raises InputError.
     """
     followed_format(form)
     formats.check_options(form, options)
@@ -62,21 +62,21 @@ def opened(
         raise InputError(f"{store.address}: has followed {was}; name the same logs and options, or a new folder")
     if not (store.path / CHECKPOINT).is_dir() and (store.path / STATE).exists():
         raise InputError(
-            f"{store.address}/{CHECKPOINT}: is not there, so nobody knows what was read; name a new folder"
+            f"{store.address}/{CHECKPOINT}: is missing, so it is unknown which lines were read; name a new folder"
         )
     store.mark_running()
     return store
 
 
-def follow(store: Store, stop: threading.Event, tell: Tell = silent, *, at_end: str = STOPPED) -> News:
-    """Follows the logs of an opened folder until `stop` is set; `tell` is called whenever something has come.
+def follow(store: Store, stop: threading.Event, hear: Hear = silent, *, at_end: str = STOPPED) -> News:
+    """Follows the logs of an opened folder until `stop` is set; `hear` is called with all news.
 
-    Frees the folder, with the status `at_end`. Returns how far it has come. Raises InputError for a line that cannot be
-    read, and where there is no Spark.
+    Frees the folder, with the status `at_end`. Returns the last news. Raises InputError for a line that cannot be read,
+    and if there is no Spark.
     """
     try:
         put_right(store)
-        _Following(store, stop, tell).until_stopped()
+        _Following(store, stop, hear).until_stopped()
         with alone(store):  # a batch that is under way ends first
             found = news(store)
     finally:
@@ -86,10 +86,10 @@ def follow(store: Store, stop: threading.Event, tell: Tell = silent, *, at_end: 
 
 
 class _Following:
-    def __init__(self, store: Store, stop: threading.Event, tell: Tell) -> None:
+    def __init__(self, store: Store, stop: threading.Event, hear: Hear) -> None:
         manifest = store.manifest
         assert manifest is not None
-        self._store, self._stop, self._tell = store, stop, tell
+        self._store, self._stop, self._hear_news = store, stop, hear
         self._logs, self._form = list(manifest.about["files"]), str(manifest.about["format"])
         given = {option.name: manifest.about.get(option.name) for option in formats.options_of(self._form)}
         self._options = {name: str(value) for name, value in given.items() if value is not None}
@@ -97,13 +97,13 @@ class _Following:
         self._failures = 0
 
     def until_stopped(self) -> None:
-        """Begins queries, one after the other, until it is stopped."""
+        """Runs queries, one after the other, until it is stopped."""
         while not self._stop.is_set():
             with suppress(_Ended):
                 carried_out(self._one_query, stop=self._stop)
 
     def _one_query(self, spark: SparkSession, progress: Progress) -> None:
-        """A query, until it is stopped. Raises InputError, SparkLost, and _Ended if it may be begun again."""
+        """Runs a query until it is stopped. Raises InputError, SparkLost, and _Ended if it may be started again."""
         if not spark_session.is_own(spark):
             raise InputError(
                 "--follow: the logs are files of this machine, which a Spark elsewhere (SPARK_REMOTE) does not see; "
@@ -132,19 +132,19 @@ class _Following:
         return sink.option("checkpointLocation", str(path / CHECKPOINT)).trigger(processingTime=EVERY).start()
 
     def _look(self) -> bool:
-        """Tells what has come since the last look. Returns whether anything has."""
+        """Passes on the news since the last look. Returns whether there are some."""
         found = news(self._store)
         if found.batch == self._known.batch:
             return False
         self._known, self._failures = found, 0
-        self._tell(found)
+        self._hear_news(found)
         return True
 
     def _explain(self, query: Any) -> None:
-        """Raises the reason why a query has ended by itself."""
+        """Raises InputError with the reason why a query has ended by itself, if it is known."""
         why = problem(self._store)
         if why is not None:
-            raise InputError(f"{why} (nothing after it was taken in; mend it, and follow into a new folder)")
+            raise InputError(f"{why} (no later line was read; mend the line, and follow into a new folder)")
         error = query.exception()
         self._failures += 1
         if self._failures == MOST_FAILURES:
@@ -153,13 +153,13 @@ class _Following:
 
 
 class _Ended(Exception):
-    """A query has ended by itself, and may be begun again."""
+    """A query has ended by itself, and may be started again."""
 
 
 class InBackground:
-    """Follows logs in a thread of its own, with the Spark of this process, which it starts if need be.
+    """The following of logs in a thread of its own, with the Spark of this process, which it starts if need be.
 
-    Making one returns at once; verdicts come as soon as Spark runs. For pages.
+    The constructor returns at once; verdicts come as soon as Spark runs. For pages.
     """
 
     def __init__(self, out: Path | str, logs: Sequence[Path | str], form: str) -> None:
@@ -174,17 +174,17 @@ class InBackground:
         follow(self._store, self._stop, self._hear, at_end=COMPLETE)
 
     def _hear(self, found: News) -> None:
-        new = {told.verdict.cut: told.verdict for told in found.told if told.number > self._news.verdicts}
+        new = {own.verdict.cut: own.verdict for own in found.latest if own.number > self._news.verdicts}
         self._verdicts = {**self._verdicts, **new}
         self._news = found
 
     def verdict(self, snapshot: str) -> Judged | None:
-        """The newest verdict on a snapshot, where one run is followed (None: none as yet)."""
+        """The newest verdict on a snapshot of the only run (None: there is none yet)."""
         return self._verdicts.get(snapshot)
 
     @property
     def news(self) -> News:
-        """How far it has come."""
+        """The last news."""
         return self._news
 
     @property
@@ -194,13 +194,13 @@ class InBackground:
         return None if error is None else str(error)
 
     def stop_soon(self, grace_s: float) -> None:
-        """Stops it when so much time has passed: nothing more is written, and it takes in what there is."""
+        """Stops it after `grace_s` seconds, for logs that do not grow any more: it reads their last lines meanwhile."""
         timer = threading.Timer(grace_s, self._stop.set)
         timer.daemon = True
         timer.start()
 
     def stop(self, patience_s: float = 0.0) -> None:
-        """Tells it to stop, and waits so long for its end."""
+        """Stops it, and waits up to `patience_s` seconds for its end."""
         self._stop.set()
         with suppress(Exception):  # `problem` says why it ended
             self._done.result(timeout=patience_s)

@@ -1,9 +1,11 @@
-"""How far the following of a folder has come: kept in the folder, so that it goes on from there, and read by who asks.
+"""The progress of following, kept in the data folder: following goes on from there, and other processes can read it.
 
-In FOLDER are Spark's checkpoint (which bytes of which file belong to which batch), `state.json` (everything that the
-runs need of the past, after the last batch that was done), and a file for each batch of which lines still wait. A batch
-is done once `state.json` says so, and that file is replaced at once. So a batch that Spark carries out again has either
-been done, and is skipped, or has not, and then writes the very same rows again. Nothing is counted twice.
+FOLDER has three kinds of files:
+    checkpoint      Spark's: the bytes of each file that belong to each batch
+    state.json      everything that the runs need of the past, after the last finished batch
+    waiting-N.json  the lines of batch N that still wait
+A batch is done once `state.json` says so, and that file is replaced atomically. So Spark may carry out a batch again: a
+finished batch is skipped, and another one writes the same rows again. Nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -26,43 +28,46 @@ from sim.core.errors import InputError
 
 FOLDER = f"{HIDDEN}following"
 CHECKPOINT = f"{FOLDER}/checkpoint"
-LOCK = f"{FOLDER}/lock"  # of who carries out a batch
+LOCK = f"{FOLDER}/lock"  # held by the process that carries out a batch
 STATE, PROBLEM = f"{FOLDER}/state.json", f"{FOLDER}/problem.txt"
-MOST_TOLD = 200  # verdicts that are told to who asks; all are in the tables
+MOST_VERDICTS = 200  # in the news, the last ones; all are in the tables
 _MOST_BYTES = 2_000_000_000
 
 
-class Told(NamedTuple):
-    """A verdict, with its number among all that were told."""
+class NumberedVerdict(NamedTuple):
+    """A verdict, with its number among all verdicts so far, from 1."""
 
     number: int
     verdict: Judged
 
 
 class News(NamedTuple):
-    """How far it has come: batches, rows, events and messages; the last verdicts; what waits, in words."""
+    """The progress so far: the last batch; the numbers of rows, events and messages; the last verdicts; waiting lines.
+
+    `waiting` says in words what the lines of each run wait for.
+    """
 
     batch: int = -1
     rows: int = 0
     events: int = 0
     messages: int = 0
-    told: tuple[Told, ...] = ()
+    latest: tuple[NumberedVerdict, ...] = ()
     waiting: tuple[str, ...] = ()
 
     @property
     def verdicts(self) -> int:
-        """How many verdicts were told."""
-        return self.told[-1].number if self.told else 0
+        """The number of all verdicts so far."""
+        return self.latest[-1].number if self.latest else 0
 
 
 def news(store: Store) -> News:
-    """How far it has come. Raises InputError."""
+    """The progress of the following into a folder. Raises InputError."""
     found = _read(store)
     return _news(found) if found else News()
 
 
 def problem(store: Store) -> str | None:
-    """Why the last batch could not be done (None: it could)."""
+    """Why the last batch failed (None: it did not)."""
     try:
         return store.place.read(PROBLEM, 10_000).decode() or None
     except (FileNotFoundError, NotADirectoryError):
@@ -70,16 +75,16 @@ def problem(store: Store) -> str | None:
 
 
 def set_problem(store: Store, text: str) -> None:
-    """Says why a batch could not be done; an empty text: it could."""
+    """Records why a batch failed; an empty text means that it did not."""
     with writing(store.address):
         store.place.make(FOLDER)
         store.place.write(PROBLEM, lambda file: file.write(text.encode()))
 
 
 def _news(found: Mapping[str, Any]) -> News:
-    told = tuple(Told(number, Judged(*verdict)) for number, verdict in found["told"])
+    latest = tuple(NumberedVerdict(number, Judged(*verdict)) for number, verdict in found["told"])
     rows, events, messages = (sum(own[name] for own in found["runs"]) for name in ("rows", "events", "messages"))
-    return News(found["batch"], rows, events, messages, told, tuple(found["waiting_for"]))
+    return News(found["batch"], rows, events, messages, latest, tuple(found["waiting_for"]))
 
 
 def _read(store: Store) -> dict[str, Any] | None:
@@ -101,7 +106,7 @@ class State:
         self.runs: dict[str, Run] = {}
         self.events: dict[str, Events] = {}
         self.read = 0  # lines
-        self.told: list[Told] = []
+        self.latest: list[NumberedVerdict] = []
         self._waiting: dict[int, set[int]] = {}  # by batch, the lines that it has read and that still wait
 
     def run(self, key: str, name: str) -> Run:
@@ -111,16 +116,16 @@ class State:
             self.events[key] = Events(self.store, self.runs[key].number)
         return self.runs[key]
 
-    def tell(self, verdicts: Iterable[Judged]) -> None:
-        """Notes verdicts for who asks."""
+    def add_verdicts(self, verdicts: Iterable[Judged]) -> None:
+        """Adds verdicts to the news."""
         for verdict in verdicts:
-            self.told.append(Told(self.told[-1].number + 1 if self.told else 1, verdict))
-        del self.told[:-MOST_TOLD]
+            self.latest.append(NumberedVerdict(self.latest[-1].number + 1 if self.latest else 1, verdict))
+        del self.latest[:-MOST_VERDICTS]
 
     # ------------------------------------------------------------------ writing
 
     def save(self, batch: int, first: int) -> None:
-        """The batch is done; `first` is the number of the first line that it has read."""
+        """Records that the batch is done; `first` is the number of the first line that it has read."""
         units = {number: unit for run in self.runs.values() for number, unit in run.releasing.waiting.items()}
         old = set(self._waiting)
         self._waiting = {own: numbers & units.keys() for own, numbers in self._waiting.items()}
@@ -142,7 +147,7 @@ class State:
     def _document(self) -> dict[str, Any]:
         waiting = [why for run in self.runs.values() if (why := run.releasing.why())]
         return {
-            "batch": self.batch, "read": self.read, "told": self.told, "waiting_for": waiting[:5],
+            "batch": self.batch, "read": self.read, "told": self.latest, "waiting_for": waiting[:5],
             "waiting": {str(batch): sorted(numbers) for batch, numbers in self._waiting.items()},
             "runs": [_run_document(run, self.events[key]) for key, run in self.runs.items()],
         }  # fmt: skip
@@ -174,7 +179,7 @@ def load(store: Store) -> State:
     state, found = State(store), _read(store)
     if found is None:
         return state
-    state.batch, state.read, state.told = found["batch"], found["read"], list(_news(found).told)
+    state.batch, state.read, state.latest = found["batch"], found["read"], list(_news(found).latest)
     state._waiting = {int(batch): set(numbers) for batch, numbers in found["waiting"].items()}
     for own in found["runs"]:
         run = state.run(own["key"], own["name"])

@@ -1,8 +1,8 @@
-"""Puts the rows of a run into a causal order as they are read, whatever order files and lines come in.
+"""Puts the rows of a run into a causal order as they are read, for files and lines in any order.
 
-A row is released when those before it are: the earlier events of its process, and for a receive its send. What lacks
-one of them waits. So the rows released so far are at every moment a run by themselves, cut off at a consistent cut; and
-of a process whose event number n is released all events up to n are there.
+A row is released after the rows before it: the earlier events of its process, and for a receive its send. Until then it
+waits. So the rows released so far are at every moment a run by themselves, up to a consistent cut. If event number n of
+a process is released, all of its events up to n are released.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ MOST_WAITING = 1_000_000  # rows
 
 
 class Unit(NamedTuple):
-    """The rows of a line. They wait for event number `after` of `process`. `number` counts what was read.
+    """The rows of a line, which wait for event number `after` of `process`. `number` counts the lines read.
 
-    `process` is the file itself where nothing has to come before, as in the log of a cluster's services.
+    `process` is the file itself if no event has to come before, as in the log of a cluster's services.
     """
 
     after: int
@@ -36,9 +36,9 @@ class Unit(NamedTuple):
 
 @dataclass
 class Process:
-    """A process so far: the number of its last event, and its epoch; by file, the last event that was read there.
+    """A process so far: the number of its last event, its epoch, and by file the last event read there.
 
-    `restores` are the recoveries that took it back: the last event kept, and the last one removed.
+    `restores` are the recoveries that took it back: the last event kept, and the last event removed.
     """
 
     count: int = 0
@@ -54,7 +54,7 @@ def is_sent(row: Grown) -> bool:
 
 
 class Releasing:
-    """What waits in a run, and what is released."""
+    """The release of a run's rows: those that wait, and those that can go."""
 
     def __init__(self) -> None:
         self.processes: dict[str, Process] = {}
@@ -66,7 +66,7 @@ class Releasing:
         return self.processes.setdefault(name, Process())
 
     def take(self, file: str, rows: Iterable[Grown], number: int) -> int:
-        """Takes in rows of one file; their lines are counted on from `number`. Returns the number after the last."""
+        """Adds rows of one file. Their lines are numbered from `number` on. Returns the number after the last."""
         for _, own in groupby(rows, key=attrgetter("begin")):
             self.put(self._unit(file, list(own), number))
             number += 1
@@ -97,10 +97,10 @@ class Releasing:
         return message in self._blocked
 
     def released(self, open_sends: Container[int | None], find: Callable[[int], bool]) -> Iterator[Unit]:
-        """What can be released, in order; who takes a unit adds its sends to `open_sends` before the next one.
+        """Yield the units that can be released, in order. The caller adds a unit's sends to `open_sends` at once.
 
-        `open_sends` has the messages whose sends are released and which were not received. `find(message)` looks once
-        whether a message that is not there was forgotten, adds it if so, and says whether it has.
+        `open_sends` has the messages whose sends are released and which were not received. If a message is not there,
+        `find(message)` looks for it once among forgotten ones, adds it if it finds it, and returns whether it did.
         """
         todo = [name for name, process in self.processes.items() if process.waiting]
         while todo:
@@ -130,7 +130,7 @@ class Releasing:
         return None
 
     def why(self) -> str | None:
-        """What the first line waits for that cannot be released, in words (None: nothing waits)."""
+        """The missing row for which the first waiting line waits, in words (None: no line waits)."""
         if not self.waiting:
             return None
         unit = self.waiting[min(self.waiting)]
@@ -141,9 +141,9 @@ class Releasing:
             top = process.waiting[0]
             received = [row.message for row in top.rows if row.kind == RECEIVE]
             lacks = f"the send of message {received[0] if received else '?'}"
-        return f"{len(self.waiting):,} lines wait, the first of {unit.file} for {lacks}, which no file has as yet"
+        return f"{len(self.waiting):,} lines wait, the first of {unit.file} for {lacks}, which no file has yet"
 
     def check_size(self) -> None:
-        """Raises InputError if too much waits."""
+        """Raises InputError if too many lines wait."""
         if len(self.waiting) > MOST_WAITING:
             raise InputError(f"{self.why()}; at most {MOST_WAITING:,} may wait: bring the file that has it")

@@ -1,7 +1,7 @@
-"""A run that is followed: its released rows, which message is where, and which snapshots may be judged.
+"""A run that is followed: its released rows, its messages in transit, and its snapshots.
 
-Everything that later batches need is in here, and little of it: no event that is behind, only messages that are on
-their way, what waits, and a few numbers for each process and each snapshot. All else is in the tables of the folder.
+It keeps the little that later batches need: messages in transit, waiting lines, and a few numbers for each process and
+each snapshot. Everything else is in the tables of the folder.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_MEMBERS = SERVICE_KINDS | {DOWN, UP, JOIN, LEAVE}
 
 
 def _among(row: Grown) -> list[str] | None:
-    """The processes among which a coordinator starts a snapshot (None: the row says something else)."""
+    """The processes among which a coordinator starts a snapshot (None: the row is about something else)."""
     body = json.loads(row.body or "null")
     return list(body["among"]) if isinstance(body, dict) and "among" in body else None
 
@@ -47,16 +47,16 @@ class Sent(NamedTuple):
 
     row: int
     source: str
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed
     target: str
     peer: int | None = None
 
 
 class Past(Protocol):
-    """What the tables have of the run so far."""
+    """Queries about the past of a run, which its tables answer."""
 
     def receipts(self, process: str, kept: int) -> dict[int, Sent]:
-        """The messages to a process that were received after so many of its events, by message_id."""
+        """The messages that a process has received after its first `kept` events, by message_id."""
 
     def sent(self, message: int) -> Sent | None:
         """A message."""
@@ -64,11 +64,11 @@ class Past(Protocol):
 
 @dataclass
 class Batch:
-    """What a batch adds to a run: rows, from row number `first` on, and the new peer_index of rows before them.
+    """The additions of a batch to a run: rows, from row number `first` on, and the new peer_index of earlier rows.
 
-    A row has the columns of the event table after run_id. `least` says from which of its events on the past of a
-    process has changed. `received` are the messages that were received in the batch, `forgotten` those that nobody is
-    expected to receive any more.
+    A row has the columns of the event table after run_id. `least` has for each process with a changed past the first
+    changed event. `received` are the messages that were received in the batch, `forgotten` those whose receipt is not
+    expected any more.
     """
 
     first: int
@@ -79,7 +79,7 @@ class Batch:
     forgotten: dict[int, Sent] = field(default_factory=dict)
 
     def changed(self, process: str, index: int) -> None:
-        """The past of a process has changed, from an event on."""
+        """Notes that the past of a process has changed, from an event on."""
         self.least[process] = min(index, self.least.get(process, index))
 
     def set_peer(self, row: int, peer: int | None) -> None:
@@ -91,20 +91,20 @@ class Batch:
 
 
 class Run:
-    """A run, called `name`. `key` tells it from the others that are followed, `number` is its run_id."""
+    """A run, called `name`. `key` identifies it among the followed runs, `number` is its run_id."""
 
     def __init__(self, key: str, name: str, number: int) -> None:
         self.key, self.name, self.number = key, name, number
         self.releasing = Releasing()
-        self.open: dict[int, Sent] = {}  # by message_id, what was sent and not received
-        self.is_marked = False  # by a recovery, a loss, a copy, a join or a leave: sends and receives do not tell all
+        self.open: dict[int, Sent] = {}  # by message_id, the messages sent and not received
+        self.is_marked = False  # by a recovery, a loss, a copy, a join or a leave: sends and receives do not suffice
         self.members: dict[str, None] = {}  # the processes of the run
         self.named: list[str] | None = None  # by a coordinator, for every snapshot so far (None: there is none)
         self.cuts = FollowedCuts()
         self.rows, self.steps, self.events, self.messages, self.time = 0, 0, 0, 0, 0.0
 
     def advance(self, past: Past) -> Batch:
-        """Releases what can be released."""
+        """Releases all rows that can be released."""
         batch = Batch(self.rows)
         for unit in self.releasing.released(self.open, lambda message: self._find(message, batch, past)):
             self._release(unit, batch, past)
@@ -115,7 +115,7 @@ class Run:
         return batch
 
     def _find(self, message: int, batch: Batch, past: Past) -> bool:
-        """Whether a message was forgotten, since a recovery took back its send; then it is open again."""
+        """Whether a message was forgotten because a recovery took back its send; then it is open again."""
         if not any(process.restores for process in self.releasing.processes.values()):
             return False
         own = batch.forgotten.pop(message, None) or past.sent(message)
@@ -171,7 +171,7 @@ class Run:
         batch.received[row.message] = sent._replace(peer=row.index)
         batch.changed(sent.source, sent.index)
 
-    # ------------------------------------------------------------------ what control rows tell
+    # ------------------------------------------------------------------ control rows
 
     def _note(self, row: Grown, batch: Batch, past: Past) -> None:
         kind, name = row.kind, row.process
@@ -195,7 +195,7 @@ class Run:
                 self.releasing.process(node).epoch = row.epoch
 
     def _restore(self, row: Grown, batch: Batch, past: Past) -> None:
-        """A process goes back: its later events are gone, and what they received is on its way again."""
+        """Takes a process back: its later events are gone, and the messages that they received are in transit again."""
         name, kept = row.process, row.index or 0
         process = self.releasing.process(name)
         process.epoch = process.epoch + 1 if row.epoch is None else row.epoch
@@ -214,7 +214,7 @@ class Run:
             batch.forgotten[message] = self.open.pop(message)
 
     def _is_over(self, message: int, sent: Sent) -> bool:
-        """Whether a message is gone, and its receiver in a later life too: if all is well nobody receives it."""
+        """Whether a message is gone and its receiver is in a later epoch, too: then no right run receives it."""
         source, target = (self.releasing.process(name) for name in (sent.source, sent.target))
         is_gone = self.is_gone(sent.source, sent.index) and target.epoch >= source.epoch
         return is_gone and not self.releasing.is_awaited(message)

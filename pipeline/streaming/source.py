@@ -1,9 +1,9 @@
-"""A streaming source of Spark: the rows of files that grow, from wherever the last batch has ended.
+"""A streaming source of Spark: the rows of files that grow, from the end of the last batch on.
 
-Spark's own file source reads a file once, when it has come, and never what is appended later. Here an offset is, for
-each file, the byte after its last whole line that was read: so a batch can be read again, exactly, and a line that is
-half written waits. Files may come at any time, and grow at different speeds. A batch has at most MOST_BYTES, the same
-share of each file, so no file runs far ahead of the others.
+Spark's own file source reads a new file once, and never the lines appended later. Here an offset is, for each file, the
+byte after the last complete line that was read. So a batch can be read again exactly, and an incomplete line waits.
+Files may come at any time, and grow at different speeds. A batch has at most MOST_BYTES, the same share of each file,
+so no file runs far ahead of the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BATCH = 8_192  # rows that a worker sends at a time
 _NO_OPTIONS = "options", "{}"
 PART_BYTES = 4_000_000  # that a task reads
 
-# `file` is where the row is from; `problem` says why its line cannot be read (null: it can).
+# `file` is the file of the row; `problem` says why its line cannot be read (null: it can).
 SOURCE_TYPES: Types = {"file": "string", **GROWN_TYPES, "problem": "string"}
 
 Offset = dict[str, int]  # by file
@@ -42,11 +42,11 @@ def followed_format(form: str) -> Followed:
     if can_be_followed(module):
         return module
     can = ", ".join(name for name in formats.names() if can_be_followed(formats.find(name)))
-    raise InputError(f"--follow: {form} is read as a whole, and cannot be followed; these can: {can}")
+    raise InputError(f"--follow: {form} cannot be followed, since its files are read as a whole; these can: {can}")
 
 
 def files_of(logs: Sequence[str], pattern: str) -> list[str]:
-    """The files that are there: those named, and of folders all that match, in all folders within."""
+    """The existing files: those named, and all matching files of named folders and their subfolders."""
     found: dict[str, None] = {}
     for log in logs:
         path = Path(log)
@@ -84,7 +84,7 @@ class _Reader(DataSourceStreamReader):
         return {}
 
     def latestOffset(self, start: Offset, limit: object) -> Offset:
-        """The ends of the whole lines, as far as one batch may go."""
+        """The ends of the complete lines, as far as one batch may go."""
         module = followed_format(self._form)
         files = files_of(self._logs, module.FILES)
         ahead = {file: size for file in files if (size := _size(file)) > start.get(file, 0)}
@@ -93,7 +93,7 @@ class _Reader(DataSourceStreamReader):
         return {**start, **{file: end for file, end in ends.items() if end > start.get(file, 0)}}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """A task for each core or so: files together, until there is enough to read."""
+        """The tasks, about one for each core: files are grouped until a task has enough to read."""
         tasks: list[list[tuple[str, int, int]]] = []
         room = 0
         for file, until in sorted(end.items()):
@@ -110,7 +110,7 @@ class _Reader(DataSourceStreamReader):
         """The rows of a task. A row reports a problem, since Spark would retry after an error."""
         module = followed_format(self._form)
         for file, begin, end in partition.value:
-            found = _told(module, file, begin, end, self._options)
+            found = _rows(module, file, begin, end, self._options)
             while some := list(islice(found, BATCH)):
                 columns = zip(*some, strict=True)
                 arrays = [
@@ -128,7 +128,7 @@ def _size(file: str) -> int:
 
 
 def _end(module: Followed, file: str, begin: int, most: int, options: Options) -> int:
-    """Where the last whole record ends, as far as a batch may go. A file that cannot be read now may be read later."""
+    """The end of the last complete record, as far as a batch may go. A later batch may read an unreadable file."""
     path = Path(file)
     try:
         end = complete_until(path, begin, most)
@@ -141,11 +141,11 @@ def _end(module: Followed, file: str, begin: int, most: int, options: Options) -
     except OSError:
         return begin
     except InputError:
-        return end  # whoever reads it tells what is wrong
+        return end  # reading it will report the problem
 
 
-def _told(module: Followed, file: str, begin: int, end: int, options: Options) -> Iterator[tuple[Any, ...]]:
-    """The rows of some lines of a file, as SOURCE_TYPES has them; the last one says what is wrong with the next."""
+def _rows(module: Followed, file: str, begin: int, end: int, options: Options) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of some lines of a file, as in SOURCE_TYPES; after an error, the last row has the problem."""
     path = Path(file)
     try:
         for row in module.rows(texts(path, begin, end), path, options):

@@ -232,7 +232,7 @@ def test_what_cannot_be_deleted_is_told_and_never_taken_for_whole(
         patch.setattr(shutil, "rmtree", fails_with(errno.EIO))
         assert main(["catalog", "delete", "bank"]) == 2
         assert capsys.readouterr().err.startswith(f"{store.path}: cannot be deleted (Input/output error)")
-    assert "deleted it in part" in str(catalog.entry_of(store.path).problem)
+    assert "deleted in part" in str(catalog.entry_of(store.path).problem)
     assert main(["catalog", "delete", "bank"]) == 0
     assert everything(root) == {}
 

@@ -176,7 +176,7 @@ def test_executions_are_bounded_while_they_are_found(thirty_runs: Path, monkeypa
     form = thirty_runs.suffix[1:]
     assert len(plan([thirty_runs], form, options_of(thirty_runs)).pieces) == 30
     monkeypatch.setattr(log_format, "MOST_EXECUTIONS", 40)
-    with pytest.raises(InputError, match="holds more than 40 executions; bring them in several parts"):
+    with pytest.raises(InputError, match="holds more than 40 executions; read them in several parts"):
         plan([thirty_runs, thirty_runs], form, options_of(thirty_runs))
     monkeypatch.setattr(log_format, "MOST_EXECUTIONS", 20)
     with pytest.raises(InputError, match="holds more than 20 executions"):
@@ -186,7 +186,7 @@ def test_executions_are_bounded_while_they_are_found(thirty_runs: Path, monkeypa
 def test_planning_can_be_stopped(thirty_runs: Path) -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(InputError, match="reading it was stopped; nothing of it is kept, so bring it again"):
+    with pytest.raises(InputError, match="reading was stopped, and nothing is kept; bring the log again"):
         plan([thirty_runs], thirty_runs.suffix[1:], options_of(thirty_runs), stop=stop)
 
 

@@ -51,6 +51,6 @@ def in_words(found: News, *, is_growing: bool) -> str:
     text = words.rows_so_far(found.rows, is_growing=is_growing) if found.rows else words.NO_ROWS_YET
     verdicts = [
         f"{own.cut}: {words.CONSISTENT if own.consistent else words.inconsistent(own.witness)}"
-        for own in (judgement.verdict for judgement in found.told[-MOST_SHOWN:])
+        for own in (latest.verdict for latest in found.latest[-MOST_SHOWN:])
     ]
     return f"{text} {words.judged(found.verdicts, '; '.join(verdicts))}" if verdicts else text

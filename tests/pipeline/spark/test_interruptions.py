@@ -138,7 +138,7 @@ def test_a_log_whose_reading_is_stopped_leaves_nothing(spark: Any, tmp_path: Pat
     pattern = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})\n|(a+)+(?<never>$b)"
     stop = threading.Event()
     todo = plan([log], "shiviz", {"pattern": pattern})
-    with pytest.raises(InputError, match="out: it was stopped; nothing of it is kept"):
+    with pytest.raises(InputError, match="out: it was stopped; nothing is kept"):
         carry_out(spark, Store.create(out, "trace", {}), todo, lambda *_: stop.set(), stop)
     assert not out.exists()
     assert spark.range(3).count() == 3, "the session is as good as before"

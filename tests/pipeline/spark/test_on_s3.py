@@ -142,7 +142,8 @@ def test_a_folder_of_this_machine_alone_is_refused_before_any_work(
         assert main(command) == 2
         told = capsys.readouterr().err
         assert told.count("\n") == 1
-        assert "the workers of this Spark do not reach it (they see no file that is written here); name a" in told
+        why = "they do not see files that this machine writes"
+        assert f"the workers of this Spark do not reach it ({why}); name a" in told
         assert [path.name for path in tmp_path.iterdir()] == ["copy"]
     assert rows_in(str(tmp_path / "copy")) == here[-1]
     assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["ensemble", "log"]

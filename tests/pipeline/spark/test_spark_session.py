@@ -23,7 +23,7 @@ def test_a_server_that_accepts_and_never_answers_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"sc://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(
-            InputError, match=rf"no Spark answers at {address}/: nothing came within 0\.5 s; is it Spark C"
+            InputError, match=rf"no Spark answers at {address}/: no answer within 0\.5 s; is it Spark C"
         ):
             connect(f"{address}/;token=secret", retries=4, patience_s=0.5)
 

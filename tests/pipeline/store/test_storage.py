@@ -143,7 +143,7 @@ def test_what_is_an_address_and_what_is_a_path(tmp_path, monkeypatch: pytest.Mon
             InputError, match=r"no storage is known by this address; name a folder, or begin with s3://"
         ):
             place_of(wrong)
-    with pytest.raises(InputError, match="names a whole bucket; name a folder in it"):
+    with pytest.raises(InputError, match="names a bucket; name a folder in it"):
         place_of("s3://bucket")
     monkeypatch.chdir(tmp_path)
     for command in (["ensemble", "--out", "s4://b/x"], ["audit", "s4://b/x", "--snapshots"], ["summarize", "s4://b/x"]):

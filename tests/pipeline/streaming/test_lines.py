@@ -67,7 +67,7 @@ def test_lines_may_come_in_any_order_and_any_file(seed: int, tmp_path: Path) -> 
     follower.catch_up()
     found = news(follower.store)
     assert (found.rows, found.waiting) == (len(lines), ())
-    assert [told.verdict.cut for told in found.told] == ["S1"]
+    assert [own.verdict.cut for own in found.latest] == ["S1"]
     assert written(follower.store) == by_the_batch_audit(follower.store)
 
 
@@ -181,7 +181,7 @@ def test_what_nobody_has_sent_is_waited_for_and_told(tmp_path: Path) -> None:
     follower.catch_up()
     (why,) = news(follower.store).waiting
     assert why == f"1 lines wait, the first of {tmp_path / 'logs' / 'all.jsonl'} for the send of message 5, " + (
-        "which no file has as yet"
+        "which no file has yet"
     )
 
 
@@ -196,7 +196,7 @@ def test_too_much_that_waits_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("form", ["cos418", "parquet"])
 def test_a_format_that_is_read_as_a_whole_cannot_be_followed(form: str, tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=f"--follow: {form} is read as a whole, and cannot be followed; these can: csv"
+        InputError, match=f"--follow: {form} cannot be followed, since its files are read as a whole; these can: csv"
     ):
         following.opened(tmp_path / "out", [tmp_path], form)
     assert not (tmp_path / "out").exists()

@@ -56,7 +56,7 @@ def following(tmp_path: Path) -> Iterator[InBackground]:
 
 def verdicts(following: InBackground) -> list[str]:
     """The snapshots that were judged so far."""
-    return [told.verdict.cut for told in following.news.told]
+    return [own.verdict.cut for own in following.news.latest]
 
 
 def rows_of(logs: Path) -> int:
