@@ -1,6 +1,6 @@
 """Scene -> the plain JSON that the browser component draws and steps through.
 
-Each part of `payload` lists its keys; what they mean is said at what makes each (docs/architecture.md: traces and their
+Each part of `payload` lists its keys; what they mean is said at what makes each (docs/browser.md: traces and their
 `meta`).
 Nothing depends on who looks or at which step. Steps, figures, messages, items and meters are those of the scene's
 window; all else is of the whole run.

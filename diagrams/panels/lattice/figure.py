@@ -1,7 +1,7 @@
 """Lattice -> a Plotly figure, as plain lists and dicts: a Hasse diagram that grows upwards.
 
 A trace of cuts has `meta.nodes`, their numbers, so that the browser knows which one is clicked. What depends on the
-step has `meta.show` (docs/architecture.md). The page shows the cut that one holds with a ring of its own.
+step has `meta.show` (docs/browser.md). The page shows the cut that one holds with a ring of its own.
 """
 
 from __future__ import annotations
