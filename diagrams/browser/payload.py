@@ -1,6 +1,6 @@
 """Scene -> the plain JSON that the browser component draws and steps through.
 
-Each part of `payload` lists its keys; the function that makes a value explains it (docs/architecture.md: traces and
+Each part of `payload` lists its keys; the function that makes a value explains it (docs/browser.md: traces and
 their `meta`). Nothing depends on the visitor or on the step. Steps, figures, messages, items and meters cover the
 scene's window; all other parts cover the whole run.
 """

@@ -49,7 +49,7 @@ class Text(NamedTuple):
 def docstrings(path: Path) -> Iterator[Text]:
     """The docstrings of a module."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             found = ast.get_docstring(node) or ""
             yield Text(f"{path.relative_to(ROOT)}:{node.body[0].lineno}", found, MOST_ELSEWHERE, is_docstring=True)
 

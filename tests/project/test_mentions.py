@@ -14,7 +14,7 @@ PACKAGES = "sim|diagrams|pipeline|cluster|views"
 PATH = re.compile(
     rf"(?<![\w./<-])((?:{PACKAGES}|assets|bench|docs|tests|scenarios)/[\w/]+\.(?:py|js|css|html|md|toml|svg))\b"
 )
-MODULE = re.compile(rf"(?<![\w./])((?:{PACKAGES})(?:\.(?!md\b)[a-z_]\w*)+)(?![\w(])")
+MODULE = re.compile(rf"(?<![\w./])((?:{PACKAGES})(?:\.(?!(?:md|py|js)\b)[a-z_]\w*)+)(?![\w(])")
 EXAMPLES = re.compile(r"(?:[Tt]his (?:is|as)|[Ss]ave this as) `([\w/]+\.\w+)`")  # files that a reader is asked to write
 
 

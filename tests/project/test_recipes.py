@@ -24,14 +24,15 @@ OF_ITS_KIND = {
         "tests/diagrams/figure/test_algorithms_speak.py", "tests/views/compare/test_tradeoffs.py",
     ],
     "sim/algorithms/broken": [
-        "sim/core/test_broken_rules.py", "sim/edit/test_counterexample.py", "diagrams/panels/test_break_it.py",
+        "tests/sim/core/test_broken_rules.py", "tests/sim/edit", "tests/diagrams/panels/test_break_it.py",
         "tests/project/test_broken_rules_page.py",
     ],
     "sim/workloads": ["tests/sim/workloads"],
     "sim/detectors": ["tests/sim/verify/test_stable.py", "tests/diagrams/panels/test_property.py"],
     "scenarios": ["tests/scenarios", "tests/views/widgets/test_gallery.py"],
     "diagrams/export": [
-        "diagrams/export/test_formats.py", "diagrams/scene/test_export_options.py", "views/widgets/test_exports.py",
+        "tests/diagrams/export/test_formats.py", "tests/diagrams/scene/test_export_options.py",
+        "tests/views/widgets/test_exports.py", "tests/diagrams/export/test_ownership.py",
         "tests/project/test_readme.py",
     ],
     "pipeline/formats": ["tests/pipeline/formats/test_options.py", "tests/views/traces/test_form.py"],

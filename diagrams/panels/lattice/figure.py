@@ -1,7 +1,7 @@
 """Lattice -> a Plotly figure, as plain lists and dicts: a Hasse diagram that grows upwards.
 
 A trace of cuts has `meta.nodes`, the numbers by which the browser knows a clicked cut. A trace that depends on the step
-has `meta.show` (docs/architecture.md). The page draws a ring of its own round the cut that the user holds.
+has `meta.show` (docs/browser.md). The page draws a ring of its own round the cut that the user holds.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def test_its_option_is_a_flag_of_ingest(plain: Path, tmp_path: Path, monkeypatch
     assert main(["formats"]) == 0
     printed = capsys.readouterr().out
     assert "  plain                        a line for each event, such as P1 send 7 (.plain)\n" in printed
-    assert "    --comment                  how lines begin that tell nothing (default: #)\n" in printed
+    assert "    --comment                  the beginning of lines that hold no event (default: #)\n" in printed
 
 
 def test_a_value_is_one_of_the_ready_made_ones_where_there_are_no_others(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ INDEX = (
     ("hooks-and-effects.md", "what an algorithm may define, declare and ask for"),
     ("events-and-actions.md", "the event table, actions and faults"),
     ("checks.md", "what is checked of every snapshot"),
-    ("plug-ins.md", "algorithms, workloads and detectors with their parameters"),
+    ("plug-ins.md", "algorithms, workloads, detectors and services with their parameters"),
     ("formats.md", "formats of exports and of logs with their options"),
     ("command-lines.md", "every command with its arguments"),
 )

@@ -12,6 +12,7 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.detector import DETECTORS
 from sim.core.parameters import Parameter
 from sim.core.workload import WORKLOADS
+from sim.services import settings
 from tests.project.reference.markdown import code, page, table
 
 
@@ -49,18 +50,29 @@ def _suffixes(name: str) -> str:
 
 
 def plug_ins() -> str:
-    """The page on algorithms, workloads and detectors with their parameters."""
-    algorithms = ((code(name), own.title, own.source) for name, own in _items(ALGORITHMS))
-    workloads = ((code(name), own.title, own.source) for name, own in _items(WORKLOADS))
+    """The page on algorithms, workloads and detectors with their parameters, and on the keys of services."""
+    head = ("name", "title", "source")
+    of_each, of_one = ("name", "parameter", "default", "meaning"), ("key", "default", "meaning")
     detectors = ((code(name), own.title, ", ".join(map(code, own.workloads))) for name, own in _items(DETECTORS))
-    head = ("name", "parameter", "default", "meaning")
     return page(
-        "Algorithms, workloads and detectors",
+        "Algorithms, workloads, detectors and services",
         "Broken rules are listed in [broken-rules.md](../broken-rules.md).",
-        "## Algorithms", table(("name", "title", "source"), algorithms), table(head, _parameters(ALGORITHMS)),
-        "## Workloads", table(("name", "title", "source"), workloads), table(head, _parameters(WORKLOADS)),
+        "## Algorithms", table(head, _titles(ALGORITHMS)),
+        "### Parameters of algorithms", table(of_each, _parameters(ALGORITHMS)),
+        "## Workloads", table(head, _titles(WORKLOADS)),
+        "### Parameters of workloads", table(of_each, _parameters(WORKLOADS)),
         "## Detectors of stable properties", table(("name", "title", "workloads"), detectors),
+        "## Keys of [coordinator]", table(of_one, _told(settings.PARAMETERS)),
+        "## Keys of [storage]", table(of_one, _told(settings.STORAGE)),
     )  # fmt: skip
+
+
+def _titles(registry: Any) -> Iterator[Sequence[object]]:
+    return ((code(name), own.title, own.source) for name, own in _items(registry))
+
+
+def _told(parameters: Mapping[str, Parameter]) -> Iterator[Sequence[object]]:
+    return ((code(name), code(own.default), own.help) for name, own in parameters.items())
 
 
 def _items(registry: Any) -> list[tuple[str, Any]]:
@@ -68,7 +80,4 @@ def _items(registry: Any) -> list[tuple[str, Any]]:
 
 
 def _parameters(registry: Any) -> Iterator[Sequence[object]]:
-    for name, own in _items(registry):
-        parameters: Mapping[str, Parameter] = own.parameters
-        for parameter, each in parameters.items():
-            yield code(name), code(parameter), code(each.default), each.help
+    return ((code(name), *row) for name, own in _items(registry) for row in _told(own.parameters))

@@ -1,4 +1,4 @@
-"""The detector that docs/architecture.md gives as an example, with the workload of the section before it."""
+"""The detector that CONTRIBUTING.md gives as an example, with the workload of the section before it."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def all_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Detect
 def test_the_example_counts_what_is_on_its_way(all_sent: Detector, heard: States, under_way: int, holds: bool) -> None:
     found = all_sent.look(heard, {"P2->P1": ["beat"] * under_way, "P1->P2": []})
     assert found.holds is holds
-    assert found.why == f"of 4, {sum(heard.values())} are heard and {under_way} on their way"
+    assert found.why == f"of 4, {sum(heard.values())} are received and {under_way} in transit"
     assert all_sent.look(heard, {}).holds is (sum(heard.values()) == 4)
