@@ -1,4 +1,4 @@
-"""The storage and the recovery of a run, for the page: on or off, the settings, the reason if there are none."""
+"""The storage and the recovery of a run for the page: settings, or the reason why there are none."""
 
 from __future__ import annotations
 

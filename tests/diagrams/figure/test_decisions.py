@@ -153,7 +153,7 @@ def test_the_legend_explains_those_that_the_run_has() -> None:
     assert keys("expired_and_retried") == {"complete", "expired"}
     assert keys("joins") == {"complete", "failed"}
     assert keys("lecture") == set()
-    assert b"expired (S1)" in exported("expired_and_retried", "svg", legend=True)
+    assert b"expired snapshot (S1)" in exported("expired_and_retried", "svg", legend=True)
 
 
 def test_who_predicts_is_not_told() -> None:

@@ -225,7 +225,5 @@ def test_tables_are_of_the_whole_run_with_indices_that_go_on() -> None:
 
 def test_a_caption_tells_of_the_recovery(own: Scene) -> None:
     told = exported("recovery", "caption").decode()
-    assert told.strip().endswith(
-        "Step 12: The system is rolled back to S1: epoch 1 begins. What is faded is abandoned."
-    )
+    assert told.strip().endswith("Step 12: The system is rolled back to S1: epoch 1 begins. Faded parts are abandoned.")
     assert OUTPUT not in {one.kind for one in own.moments}

@@ -111,7 +111,7 @@ def test_nothing_is_marked_in_a_right_run() -> None:
 @pytest.mark.parametrize(
     ("slip", "said"),
     [
-        ("deaf_initiator", "; all channels are empty; 80 is lost."),
+        ("deaf_initiator", "; all channels are empty; 80 is missing."),
         ("slips_in", "50 is received inside the cut, but sent outside it"),
     ],
 )
