@@ -1,4 +1,4 @@
-"""The storage and the recovery of a run for the page: settings, or the reason why there are none."""
+"""The storage and the recovery of a run, ready for the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sim.services.settings import STORAGE
 
 
 def storage(scenario: Scenario) -> dict[str, Any]:
-    """The settings of the storage, ready for JSON; null is any number, and `refused` the reason why none is possible."""
+    """The settings of the storage for JSON; null is any number, and `refused` the reason if there can be none."""
     given = scenario.storage or {}
     settings = [
         {

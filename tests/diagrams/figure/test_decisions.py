@@ -13,7 +13,7 @@ from diagrams.browser.payload import payload
 from diagrams.drawing.diagram import Drawing
 from diagrams.drawing.sheet import SCREEN_WIDTH, Sheet
 from diagrams.figure.spacetime import figure
-from diagrams.panels.predict.question import Asked, question
+from diagrams.panels.predict.question import QuestionScene, question
 from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
@@ -158,7 +158,7 @@ def test_the_legend_explains_those_that_the_run_has() -> None:
 
 def test_who_predicts_is_not_told() -> None:
     own = scene("expired_and_retried")
-    assert Asked(own).decisions == (), "no text makes room for it"
+    assert QuestionScene(own).decisions == (), "no text makes room for it"
     for orientation in ORIENTATIONS:
         assert of_signs(question(own, orientation)) == {}
         (page,) = payload(own, (orientation,), proofs=("S2",))["proofs"].values()

@@ -202,7 +202,7 @@ def test_a_predicate_that_holds_possibly_but_not_definitely() -> None:
     assert not told["definitely"]["holds"]
     way = told["definitely"]["avoiding"]
     assert (way[0], way[-1], len(way)) == ((0, 0, 0), (5, 3, 3), 12)
-    assert lattice.asked and not any(lattice.asked.holds(cut) for cut in way)
+    assert lattice.answers and not any(lattice.answers.holds(cut) for cut in way)
     (dashed,) = [trace for trace in figure(lattice)["data"] if trace.get("line", {}).get("dash") == "dash"]
     assert dashed["x"].index(None) == 12, "all of the way is drawn"
 
