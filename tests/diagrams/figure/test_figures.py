@@ -276,7 +276,7 @@ def test_a_legend_shows_the_looks_that_are_seen(name, drawing):
 
 
 def look_of(part: Primitive) -> tuple:
-    """What a look has of its own, whatever its size."""
+    """The parts of a look that do not depend on its size."""
     match part:
         case Line():
             return "line", part.colour, part.dash and round(part.dash[0] / part.dash[1], 1), len(part.dash)

@@ -1,4 +1,4 @@
-"""Rules broken on purpose, as the page and every export show them: nobody takes such a run for the right algorithm."""
+"""Rules broken on purpose: the page and every export say so, so that no reader takes them for the right algorithm."""
 
 from __future__ import annotations
 

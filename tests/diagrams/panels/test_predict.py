@@ -1,4 +1,4 @@
-"""The diagram for somebody who predicts a snapshot gives nothing away, and what the rules need."""
+"""The diagram for a prediction: it gives nothing away, and has all that the rules need."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def arrows(scene: Scene, snapshot: str | None = None) -> list[dict[str, Any]]:
 
 
 def check(scene: Scene) -> None:
-    """Whatever is drawn of a snapshot begins where it starts, or lies straight across its receiver's line."""
+    """All that is drawn of a snapshot begins where it starts, or lies straight across its receiver's line."""
     at = positions(scene)
     for snapshot in scene.snapshots:
         rows = [row for row in scene.execution.events if (row.kind, row.snapshot_id) == (RECORD, snapshot.id)]

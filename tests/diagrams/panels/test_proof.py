@@ -281,7 +281,7 @@ def test_it_is_said_why_two_neighbours_stay_as_they_are(run_module):
 
 
 def clicked(proof: Proof, draw: random.Random) -> list[ColouredAction]:
-    """The row after a few interchanges that somebody has clicked, in any order."""
+    """The row after a few interchanges that the user has clicked, in any order."""
     row = list(proof.actions)
     for _ in range(draw.randint(1, proof.inversions)):
         both = enumerate(pairwise(row))

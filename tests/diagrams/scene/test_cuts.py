@@ -1,4 +1,4 @@
-"""Cuts for the page and in pictures: how many there are, where goods are, and a cut that somebody chose to draw."""
+"""Cuts for the page and in pictures: their number, the goods at them, and the cut that the user has chosen."""
 
 from __future__ import annotations
 
