@@ -13,8 +13,8 @@ from diagrams.browser.payload import payload
 from diagrams.drawing.diagram import Drawing
 from diagrams.drawing.sheet import SCREEN_WIDTH, Sheet
 from diagrams.figure.spacetime import figure
+from diagrams.panels.legend import signs
 from diagrams.panels.predict.question import QuestionScene, question
-from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.shapes import theme

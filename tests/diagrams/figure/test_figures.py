@@ -9,7 +9,7 @@ import pytest
 
 from diagrams.drawing.frame import Picture
 from diagrams.export import read_options
-from diagrams.panels.signs import SIGNS as SIGNS_OF_LEGEND
+from diagrams.panels.legend import SIGNS as SIGNS_OF_LEGEND
 from diagrams.scene.export_options import LATTICE, PROOF, SPACE_TIME
 from diagrams.scene.view import View
 from diagrams.shapes import theme

@@ -9,8 +9,8 @@ import pytest
 from diagrams.browser.payload import payload
 from diagrams.drawing.diagram import Drawing
 from diagrams.figure.spacetime import figure
+from diagrams.panels.legend import signs
 from diagrams.panels.record.meters import meters_of
-from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View

@@ -9,8 +9,8 @@ import pytest
 from diagrams.export import exporter
 from diagrams.figure.spacetime import figure
 from diagrams.panels.break_it.switches import broken
+from diagrams.panels.legend import signs
 from diagrams.panels.record.panel import record_of
-from diagrams.panels.signs import signs
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
 from diagrams.still.caption import of_run

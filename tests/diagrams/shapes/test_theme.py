@@ -11,7 +11,7 @@ import pytest
 from PIL import ImageColor
 
 from diagrams.browser import scripts as browser
-from diagrams.panels.signs import signs
+from diagrams.panels.legend import signs
 from diagrams.scene.composition import compose
 from diagrams.shapes import theme
 from sim.document import library
