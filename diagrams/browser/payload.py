@@ -14,6 +14,7 @@ from typing import Any
 
 from diagrams.figure.spacetime import figure
 from diagrams.panels.break_it.switches import broken
+from diagrams.panels.legend import signs
 from diagrams.panels.network.sides import in_words
 from diagrams.panels.network.topology import topology
 from diagrams.panels.predict.question import positions, question
@@ -21,7 +22,6 @@ from diagrams.panels.proof.document import proof_page
 from diagrams.panels.property.panel import properties
 from diagrams.panels.record import panel as record
 from diagrams.panels.record.meters import conserved, totals
-from diagrams.panels.signs import signs
 from diagrams.panels.stored.coordinator import coordinator
 from diagrams.panels.stored.panel import stored
 from diagrams.panels.stored.settings import recovery, storage

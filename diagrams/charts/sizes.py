@@ -58,7 +58,7 @@ def _by_model(system: System) -> dict[str, Callable[[Sizes], float]]:
 
 
 def _delays(system: System) -> list[Fraction]:
-    """The delays from 0 to twice the marker delay, with the delay of a message, where lines may have a corner."""
+    """The delays from 0 to twice the marker delay, with the delay of a message, at which lines may have a corner."""
     last = 2 * system.delay or 2 * system.message_delay or Fraction(1)
     delays = {last * number / POINTS for number in range(POINTS + 1)} | {system.delay}
     return sorted(delays | ({system.message_delay} if system.message_delay < last else set()))

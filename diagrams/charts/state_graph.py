@@ -32,7 +32,7 @@ class Look(NamedTuple):
 
     name: str
     path: str
-    told: str = ""
+    spoken: str = ""
     wider: float = 1.0
 
 
@@ -82,7 +82,7 @@ def _step(at: Sequence[Place], number: int, edge: Edge) -> str:
 
 
 def _state(at: Place, number: int, look: Look, radius: float, *, is_written: bool) -> str:
-    name = f'role="button" tabindex="{0 if number == 0 else -1}" aria-label="State {number}{look.told}"'
+    name = f'role="button" tabindex="{0 if number == 0 else -1}" aria-label="State {number}{look.spoken}"'
     ring = f'<circle class="cut-ring" r="{radius + 7:.1f}"/>'
     written = f'<text dy="0.35em" font-size="{min(TYPE - 3, radius):.1f}">{number}</text>' if is_written else ""
     shape = f'<path d="{look.path}" transform="scale({radius:.1f})"/>'

@@ -130,7 +130,7 @@ def _control(canvas: Canvas, tips: Tips) -> None:
 
 
 def _markers(canvas: Canvas, tips: Tips) -> None:
-    """Markers: dashed, in the colour of the process that sent them; the dash tells the snapshot.
+    """Markers: dashed, in the colour of the process that sent them; the dash depends on the snapshot.
 
     The way ahead of a marker is a thin solid line, so that the bold dashes on it stay clear.
     """

@@ -38,13 +38,13 @@ class Canvas:
         return {"snapshots": known} if known else {}
 
     def letters(self, size: float) -> float:
-        """The size of letters that are `size` pixels high where there is room."""
+        """The size of letters that are `size` pixels high if there is room."""
         return self.room.letters_of(size, self.scale)
 
     def add(
         self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, sign: str = "", **look: Any
     ) -> Trace:
-        """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements.
+        """Add a trace of elements, each a list of points (None: a gap); nothing if there are no elements.
 
         `sign` names them by a word of SIGN_WORDS (diagrams/shapes/primitives.py).
         """

@@ -281,7 +281,7 @@ CUT_SIGNS = (
 
 SHOWN_CUT_SIGNS = (
     Sign(
-        "held-cut", "your cut",
+        "held-cut", "chosen cut",
         "The line with handles is the cut that you hold. Its tinted side is inside. A dashed line is not consistent.",
         icons.icon(28, icons.level(28, "@good", 3.4), icons.disc(14, 5, "@good")),
         explains=("held cut",),

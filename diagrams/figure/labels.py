@@ -144,7 +144,7 @@ class Labels:
         return Box(left, top, left + width, top + height)
 
     def _cost(self, box: Box, own: Sequence[Pixel], enough: float) -> float:
-        """The cost of a text in this box: what it would hide, and less for what is near. Stops at `enough`."""
+        """The cost of a text in this box: the price of all that it hides, less if only near. Stops at `enough`."""
         around = Box(box.left - NEAR, box.top - NEAR, box.right + NEAR, box.bottom + NEAR)
         cost = BEYOND * self._reaches_out(box)
         for at, dot, price in self.dots:

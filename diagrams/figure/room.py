@@ -24,7 +24,7 @@ Point = tuple[float, float]  # (lane, position)
 class Room:
     """A plot of width x height pixels.
 
-    letters: the size in pixels of all letters, as on paper; None on a screen, where each text has a size of its own,
+    letters: the size in pixels of all letters, as on paper; None on a screen, on which each text has a size of its own,
         smaller in a crowded figure.
     axis: whether the times are written beside it.
     left: the least number of pixels to the left of the plot, so that the plots of several runs lie below each other.

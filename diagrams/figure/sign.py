@@ -1,6 +1,6 @@
 """A sign of a diagram: its word and its sentence in the legend, and the runs in which it is seen.
 
-Each module that draws an element declares the signs of it; diagrams/panels/signs.py lists them all.
+Each module that draws an element declares the signs of it; diagrams/panels/legend.py lists them all.
 """
 
 from __future__ import annotations

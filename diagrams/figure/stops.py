@@ -69,7 +69,7 @@ def bars(canvas: Canvas) -> list[Bar]:
     """The stripes of all intervals on show."""
     low, high = canvas.scene.extent
     found: list[Bar] = []
-    ends: dict[tuple[int, bool], list[float]] = {}  # by line and side, where the stripes in each place end
+    ends: dict[tuple[int, bool], list[float]] = {}  # by line and side, the ends of the stripes in each place
     for own in canvas.scene.intervals:
         lane: float = own.lane
         start, end = max(own.start, low), min(high if own.end is None else own.end, high)

@@ -13,7 +13,7 @@ from diagrams.scene.elements import Arrow
 from diagrams.shapes import marks, theme
 from diagrams.shapes.primitives import Pixel
 
-DOT, RING, DIAMOND, DECISION = 12.0, 23.0, 14.0, 15.0  # pixels: diameters of signs where there is room
+DOT, RING, DIAMOND, DECISION = 12.0, 23.0, 14.0, 15.0  # pixels: diameters of signs if there is room
 RING_WIDTH = 3.0
 WIDER_RING = 7.0  # pixels by which the ring of the next snapshot is wider
 OFF_LINE = 1.0  # pixels from the middle of a line to a tip

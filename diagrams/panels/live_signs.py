@@ -7,7 +7,7 @@ from typing import Any
 
 from diagrams.figure.icons import CROSS, MESSAGE, icon, level, ring
 from diagrams.figure.sign import ALWAYS, RUN, Sign, as_told
-from diagrams.panels.signs import signs_in
+from diagrams.panels.legend import signs_in
 from diagrams.scene.composition import Scene
 
 _OF_SERVICES = frozenset({"complete", "expired", "failed", "valid", "recovery"})

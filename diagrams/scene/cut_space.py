@@ -11,8 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from diagrams.scene.foreign_log import ForeignLog
-from diagrams.scene.log_predicates import LogPredicates
+from diagrams.scene.foreign_log import ForeignLog, LogPredicates
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 from sim.run.predicates import Predicates

@@ -63,8 +63,8 @@ def _events_in(execution: Execution, text: str) -> tuple[int, ...]:
         numbers = text.split(".")
         if len(numbers) != len(processes):
             raise InputError(
-                f"--cut {text[:40]!r} has {len(numbers)} numbers, and {name} has {len(processes)} processes; give "
-                "a number for each, such as 2.3.1, or name them, such as P1=2,P2=3"
+                f"--cut {text[:40]!r}: {len(numbers)} numbers, but {name} has {len(processes)} processes; give "
+                "one for each, such as 2.3.1, or name them, such as P1=2,P2=3"
             )
         inside = dict(zip(processes, numbers, strict=True))
     for process, number in inside.items():

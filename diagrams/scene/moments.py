@@ -103,7 +103,7 @@ def _interval(run: TimedRun, stop: Stop) -> Interval:
     elif stop.kind == CRASH:
         other, what, how, has, lasting = None, begin.process, "is down", "has been down", "down"
     elif stop.kind == LEAVE:
-        other, what, how, has, lasting = None, begin.process, "is not there", "has not been there", "not there"
+        other, what, how, has, lasting = None, begin.process, "is absent", "has been absent", "absent"
     else:
         other, what, how, has, lasting = None, begin.process, "stands still", "has stood still", "stands still"
     of = f" for {stop.snapshot}" if stop.snapshot else ""

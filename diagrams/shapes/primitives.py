@@ -120,7 +120,7 @@ class Arrows:
 
     The shaft, `width` wide, ends where the head begins; an arrow no longer than its head has no shaft. `fill` is the
     head's inside; its outline has the arrow's `colour` and is `outline` wide (0: none). `ends` are the points to which
-    the arrows lead, beyond their tips where a sign is drawn there (none: the tips).
+    the arrows lead, beyond the tips if a sign is drawn there (none: the tips).
     """
 
     ways: tuple[tuple[Pixel, Pixel], ...]
@@ -134,7 +134,7 @@ class Arrows:
     ends: Path = ()
 
     def shaft(self, way: tuple[Pixel, Pixel]) -> tuple[Pixel, Pixel] | None:
-        """The two ends of a shaft; None where there is none."""
+        """The two ends of a shaft; None if the arrow has none."""
         start, tip = way
         length = math.dist(start, tip)
         return None if length <= self.head else (start, _towards(tip, start, self.head / length))

@@ -1,4 +1,4 @@
-"""Primitives as SVG elements: of pictures (export/svg.py) and of the legend's icons (panels/signs.py)."""
+"""Primitives as SVG elements: of pictures (export/svg.py) and of the legend's icons (panels/legend.py)."""
 
 from __future__ import annotations
 

@@ -65,9 +65,9 @@ def _lattice(lattice: Lattice, has_cut: bool) -> Iterator[str]:
     yield from (*summary(lattice), *snapshots(lattice))
     answers = predicate(lattice) or {}
     for how in ("possibly", "definitely"):
-        if lattice.asked and answers.get(how):
+        if lattice.answers and answers.get(how):
             holds = "holds" if answers[how]["holds"] else "does not hold"
-            yield f"{how.capitalize()} {lattice.asked.text.strip()} {holds}. {answers[how]['told']}"
+            yield f"{how.capitalize()} {lattice.answers.text.strip()} {holds}. {answers[how]['told']}"
     if has_cut:
         yield "Two rings mark the chosen cut."
 

@@ -14,7 +14,7 @@ from diagrams.drawing.sheet import Sheet
 from diagrams.drawing.trace_shapes import dash_of
 from diagrams.figure.icons import HIGH, arrow, disc, icon, level
 from diagrams.figure.sign import ALWAYS, PROOF, RUN, Sign
-from diagrams.panels.signs import signs_in
+from diagrams.panels.legend import signs_in
 from diagrams.scene.composition import Scene
 from diagrams.shapes import theme
 from diagrams.shapes.lettering import cropped, width_of

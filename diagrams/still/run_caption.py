@@ -74,7 +74,7 @@ class RunCaption:
             yield f"This is the run after step {self.step} of {scene.last}."
 
     def _recoveries(self) -> Iterator[str]:
-        """The recoveries so far that the picture shows, and what is seen of each."""
+        """The recoveries so far that the picture shows, and a note on the abandoned parts."""
         seen = [own for own in rollbacks_of(self.scene.execution) if self.scene.first <= own.step <= self.step]
         for own in seen[:MOST_SNAPSHOTS]:
             yield f"Step {own.step}: {moment_words(self.scene.execution, own.recovery)}."

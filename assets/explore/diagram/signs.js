@@ -1,4 +1,4 @@
-/* The signs of the diagram, as diagrams/panels/signs.py lists them: a word for each below the diagram, sentences in the story. */
+/* The signs of the diagram, as diagrams/panels/legend.py lists them: a word for each below the diagram, sentences in the story. */
 
 import { el, refill } from "../page/dom.js";
 

@@ -78,8 +78,8 @@ class _Drawn:
 
     def figure(self, held: Cut | None) -> Figure:
         """All traces, those below first, and the layout."""
-        asked = self.lattice.asked
-        avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
+        answers = self.lattice.answers
+        avoiding = answers.definitely.avoiding if answers and answers.definitely else ()
         own = [cut for _, cut in self.lattice.own]
         names = self.placed()
         data = [
@@ -108,8 +108,8 @@ class _Drawn:
 
     def nodes(self) -> list[Trace]:
         """The cuts as discs; with a predicate, squares at which it holds and pale discs at which it does not."""
-        asked = self.lattice.asked
-        if asked is None or not (asked.possibly or asked.definitely):
+        answers = self.lattice.answers
+        if answers is None or not (answers.possibly or answers.definitely):
             return [self.cuts_as(self.lattice.cuts, "circle", "@ink", "consistent cut")]
         inside = [cut for cut in self.lattice.cuts if cut in self.lattice.holding]
         outside = [cut for cut in self.lattice.cuts if cut not in self.lattice.holding]

@@ -40,7 +40,7 @@ class Names:
         self.corner, self.scale, self.letters = corner, scale, letters
         self.labels = Labels(self.pixel, replace(room, letters=letters))  # also on a screen none reaches out
         self.cuts: list[tuple[Pixel, Box]] = []
-        self.ends: list[tuple[float, float, float]] = []  # of each level: from where to where, and its height
+        self.ends: list[tuple[float, float, float]] = []  # of each level: its left end, its right end, its height
 
     def pixel(self, point: Point) -> Pixel:
         """The pixel of a point of the lattice."""

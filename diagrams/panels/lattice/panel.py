@@ -49,7 +49,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Answers:
     """A predicate, and the answers of the lattice; `problem` is the reason why an answer is missing."""
 
     text: str
@@ -77,19 +77,19 @@ class Lattice:
         self.cuts: list[Cut] = list(self.graph)
         self.counts = Counts(frontiers(self.order), len(self.cuts), True) if whole else counts(self.events)
         self.orders = _orders(self.events)
-        self.asked: Asked | None = None
+        self.answers: Answers | None = None
         self.holding: frozenset[Cut] = frozenset()  # the drawn cuts at which the predicate holds
         if predicate.strip():
             self._ask(predicate)
 
     def _ask(self, text: str) -> None:
         """Evaluate a predicate on the lattice, and at all cuts that are drawn."""
-        self.asked = ask(self.events, text)
-        if self.asked.possibly or self.asked.definitely:
+        self.answers = ask(self.events, text)
+        if self.answers.possibly or self.answers.definitely:
             try:
-                self.holding = frozenset(cut for cut in in_time(self.cuts) if self.asked.holds(cut))
+                self.holding = frozenset(cut for cut in in_time(self.cuts) if self.answers.holds(cut))
             except InputError as problem:  # the predicate has no value at some cut
-                self.asked = Asked(text, str(problem))
+                self.answers = Answers(text, str(problem))
 
     @cached_property
     def number(self) -> dict[Cut, int]:
@@ -144,8 +144,8 @@ class Lattice:
 def lattice_of(scene: Scene, view: View) -> Lattice:
     """The lattice that a picture shows. Raises InputError for a predicate that cannot be evaluated."""
     lattice = Lattice(scene, view.step, PREDICATE.of(view))
-    if lattice.asked and lattice.asked.problem:
-        raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
+    if lattice.answers and lattice.answers.problem:
+        raise InputError(f"--{PREDICATE.name}: {lattice.answers.problem}")
     return lattice
 
 
@@ -187,17 +187,17 @@ def written(cut: Sequence[int | str]) -> str:
     return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 
 
-def ask(events: CutSpace, text: str) -> Asked:
+def ask(events: CutSpace, text: str) -> Answers:
     """Evaluate whether a predicate possibly and definitely holds; `problem` says why an answer is missing."""
     try:
         read = events.predicates.read(text)
     except InputError as problem:
-        return Asked(text, str(problem))
+        return Answers(text, str(problem))
     holds = cache(read)
     most = min(MOST_ASKED, MOST_LOOKED_AT // (read.work + 1))
     possibly, problem_of_one = _answer(theory.possibly, events.order, holds, most)
     definitely, problem_of_other = _answer(theory.definitely, events.order, holds, most)
-    return Asked(text, problem_of_one or problem_of_other, possibly, definitely, holds)
+    return Answers(text, problem_of_one or problem_of_other, possibly, definitely, holds)
 
 
 def _answer(question: Question, order: Order, holds: theory.Predicate, most: int) -> tuple[Modality | None, str]:

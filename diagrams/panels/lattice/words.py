@@ -102,13 +102,13 @@ def predicate(lattice: Lattice) -> dict[str, Any] | None:
     `cut` is one at which it holds, `avoiding` a way up on which it never does. `problem` is the reason why an answer is
     missing.
     """
-    asked = lattice.asked
-    if asked is None:
+    answers = lattice.answers
+    if answers is None:
         return None
     return {
-        "possibly": asked.possibly and _possibly(lattice, asked.possibly),
-        "definitely": asked.definitely and _definitely(lattice, asked.definitely),
-        "problem": asked.problem,
+        "possibly": answers.possibly and _possibly(lattice, answers.possibly),
+        "definitely": answers.definitely and _definitely(lattice, answers.definitely),
+        "problem": answers.problem,
     }
 
 

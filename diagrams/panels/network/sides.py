@@ -50,7 +50,7 @@ def _letter(number: int) -> str:
 
 
 def _outside(place: Place, away: float) -> Place:
-    """A point beside a process, on the outer side of the circle and a little on, where no channel and no bar lies."""
+    """A point beside a process, on the outer side of the circle and a little on, clear of channels and bars."""
     x, y = place
     turn = math.atan2(y, x) - 0.6
     return round(x + away * math.cos(turn), 4), round(y + away * math.sin(turn), 4)
@@ -75,7 +75,7 @@ def _half(points: Sequence[Place]) -> list[Place]:
 
 
 def _turn(start: Place, corner: Place, end: Place) -> float:
-    """Above 0 where the way turns left at the corner."""
+    """Above 0 if the way turns left at the corner."""
     return (corner[0] - start[0]) * (end[1] - start[1]) - (corner[1] - start[1]) * (end[0] - start[0])
 
 

@@ -114,7 +114,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
 
 
 def _beside(edge: dict[str, Any]) -> Place:
-    """The point of an edge's caption: on its outer side, where no message covers it."""
+    """The point of an edge's caption: on its outer side, clear of messages."""
     dx, dy = edge["x1"] - edge["x0"], edge["y1"] - edge["y0"]
     length = math.hypot(dx, dy) or 1.0
     return edge["x0"] + dx * 0.62 - dy / length * 0.13, edge["y0"] + dy * 0.62 + dx / length * 0.11

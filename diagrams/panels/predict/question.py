@@ -35,7 +35,7 @@ MOST_ARRIVALS = 40  # of a snapshot, with their channel beside them
 SIZE = 13
 
 
-class Asked(Scene):
+class QuestionScene(Scene):
     """The end of a run without the outcome of its snapshots.
 
     Positions are those of steps, kept apart as if every process recorded in each.
@@ -127,7 +127,7 @@ def question(scene: Scene, orientation: str) -> Figure:
 
     A trace of a snapshot (`meta.snapshots`) is seen while the user predicts that one.
     """
-    canvas = Canvas(arranged(Asked(scene)), orientation)
+    canvas = Canvas(arranged(QuestionScene(scene)), orientation)
     labels = obstacles(canvas)
     for part in (process_lines, stops, arrows, undelivered, fences, dots):
         part(canvas)
@@ -140,7 +140,7 @@ def question(scene: Scene, orientation: str) -> Figure:
 
 
 def _channels(canvas: Canvas, snapshot: str, labels: Labels) -> None:
-    """The channel of each arrival beside its arrow, where there is room."""
+    """The channel of each arrival beside its arrow, if there is room."""
     arrows = [own for own in canvas.scene.arrows if own.stub == ACROSS and own.snapshot == snapshot]
     if len(arrows) > MOST_ARRIVALS:
         return

@@ -26,7 +26,7 @@ from sim.theory.interchange import ColouredAction, Forbidden, forbidden, forbids
 
 STRAIGHT = "straight"
 MOST_ACTIONS = 1_000  # on show
-AROUND = 3  # actions on show before the first red one, and after the last white one, where the row is cropped
+AROUND = 3  # actions on show before the first red one, and after the last white one, if the row is cropped
 APART = 0.3  # of a place: by this much straightened white actions lie earlier, and red ones later
 
 Swaps = int | str | tuple[int, ...]  # a number of interchanges (in Play's order), STRAIGHT, or places
@@ -159,7 +159,7 @@ class Proof:
         """The place at which each process turned red in the run, between two actions, by lane.
 
         A turn stays in place, since interchanges move white actions only to the front, and red ones to the end. A
-        process that takes no part turns red after its last white action, or where the snapshot began.
+        process that takes no part turns red after its last white action, or at the beginning of the snapshot.
         """
         last = {own.process: place + 0.5 for place, own in enumerate(self.run.row, start=1) if not own.is_red}
         local = self.snapshot.local

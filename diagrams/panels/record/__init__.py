@@ -1,1 +1,1 @@
-"""The panel Record: what each snapshot has recorded so far."""
+"""The panel Record: the record of each snapshot so far."""

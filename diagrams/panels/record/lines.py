@@ -81,7 +81,7 @@ def _latest(timeline: Timeline, step: int) -> str:
 
 
 def _short(told: str) -> str:
-    """A channel's state without its name: "<…>" while it is open, "<3 …>" where a message has come."""
+    """A channel's state without its name: "<…>" while it is open, "<3 …>" once a message has come."""
     value = told.partition(" = ")[2]
     if value == "...recording...":
         return "<…>"

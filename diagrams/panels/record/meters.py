@@ -28,7 +28,7 @@ from sim.run.execution import Execution, once
 from sim.theory.cut_names import CutNames
 from sim.theory.positions import ACTS
 
-# The kinds of event that may change where something is.
+# The kinds of event that may move a good.
 _MOVING = APPLICATION_KINDS | {CRASH, RESTART, JOIN, LEAVE, LOST, COPIED, RESTORE, PUT_BACK}
 Timeline = list[list[Any]]
 

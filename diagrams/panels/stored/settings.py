@@ -1,4 +1,4 @@
-"""The storage and the recovery of a run, for the page: on or off, the settings, the reason if there are none."""
+"""The storage and the recovery of a run, ready for the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sim.services.settings import STORAGE
 
 
 def storage(scenario: Scenario) -> dict[str, Any]:
-    """The settings of the storage, ready for JSON. null is any number; `refused` says why none is possible."""
+    """The settings of the storage for JSON; null is any number, and `refused` the reason if there can be none."""
     given = scenario.storage or {}
     settings = [
         {

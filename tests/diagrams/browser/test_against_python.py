@@ -52,7 +52,7 @@ def scene_of(execution: Execution) -> dict[str, Any]:
 
 @st.composite
 def drags(draw: Any) -> tuple[Execution, Flight, float]:
-    """A run with delays, a message of its busiest channel, and the time at which somebody wants it to arrive."""
+    """A run with delays, a message of its busiest channel, and the time at which the user wants it to arrive."""
     scenario = draw(scenarios(schedulers=("timed",)))
     algorithm = draw(st.sampled_from(["chandy_lamport", Barrier.name]))
     execution = run(replace(scenario, algorithm=algorithm))
@@ -255,7 +255,7 @@ PLACED = """({ Cuts, Events }, asked) => asked.map(([scene, names]) => {
 
 @pytest.mark.slow
 def test_cuts_that_differ_in_faults_alone(run_module: Callable[..., Any]) -> None:
-    """Names, signs, channels and amounts at the cuts of the lattice, whatever is lost, copied or down there."""
+    """Names, signs, channels and amounts at the cuts of the lattice, with all losses, copies and crashes."""
     draw = random.Random(7)
     runs = [own.execution for own in executions(900, 60) if own.execution is not None]
     runs += [run(library.load(name)) for name in ("lost_and_copied", "crash", "joins")]

@@ -1,4 +1,4 @@
-"""Addresses: those that lead nobody else here, and those that are too long."""
+"""Addresses: those that no other user can open, and those that are too long."""
 
 from __future__ import annotations
 

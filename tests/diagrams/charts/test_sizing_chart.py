@@ -47,4 +47,4 @@ def test_it_can_be_saved_as_a_picture_and_as_rows() -> None:
     assert chart_file(chart, SVG, view_of({})).startswith(b"<svg")
     lines = chart.rows().decode().splitlines()
     assert lines[0] == "line,marker_delay,bytes"
-    assert "the documents,2.0,1980000000.0" in lines
+    assert "usual estimate,2.0,1980000000.0" in lines

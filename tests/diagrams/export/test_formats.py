@@ -118,7 +118,7 @@ def test_too_many_pages_are_refused_with_advice(form):
     [
         ("mermaid", "MOST_LETTERS", "at most 500 letters.*give an earlier step"),
         ("tikz", "MOST_LINES", "at most 500 lines.*export it as pdf"),
-        ("shiviz", "MOST_ENTRIES", "more than 500 clock entries: export the event table"),
+        ("shiviz", "MOST_ENTRIES", "more than 500 clock entries; export the event table"),
     ],
 )
 def test_what_the_reader_of_a_format_could_not_hold_is_refused_with_advice(form, limit, complaint, monkeypatch):
@@ -130,7 +130,7 @@ def test_what_the_reader_of_a_format_could_not_hold_is_refused_with_advice(form,
 def test_a_run_too_long_for_a_picture_is_shown_through_a_range(monkeypatch):
     monkeypatch.setattr(window, "MOST_STEPS", 12)
     with pytest.raises(
-        InputError, match=r"at most 12 steps, and these are 19: give a range of steps, such as 0\.\.299"
+        InputError, match=r"at most 12 steps, and these are 19; give a range of steps, such as 0\.\.299"
     ):
         exported("lecture", "svg")
     with pytest.raises(InputError, match="these are 13"):
@@ -176,16 +176,16 @@ def test_the_command_line_writes_every_format(form, tmp_path):
         (["--format", "bmp"], ["bmp", "svg", "toml"]),
         (["--format", "svg", "--step", "19"], ["--step 19", "0 to 18"]),
         (["--format", "svg", "--step", "x"], ["--step", "'x'"]),
-        (["--format", "deck", "--steps", "3"], ["'3' is no range", "3-7"]),
+        (["--format", "deck", "--steps", "3"], ["'3' is not a range", "3-7"]),
         (["--format", "deck", "--steps", "7-3"], ["--steps 7-3", "0 to 18"]),
         (["--format", "svg", "--orientation", "up"], ["up", "down", "right"]),
         (["--format", "svg", "--theme", "red"], ["red", "light", "dark"]),
         (
             ["--format", "svg", "--drawing", "lattice", "--crop", "2..6"],
-            ["--crop: means nothing to"],
+            ["--crop: does not apply to"],
         ),
-        (["--format", "tikz", "--drawing", "proof", "--no-axis"], ["--no-axis: means nothing to the drawing proof"]),
-        (["--format", "caption", "--predicate", "P1.1"], ["--predicate", "space-time", "take --drawing lattice"]),
+        (["--format", "tikz", "--drawing", "proof", "--no-axis"], ["--no-axis: does not apply to the drawing proof"]),
+        (["--format", "caption", "--predicate", "P1.1"], ["--predicate", "space-time", "use --drawing lattice"]),
         (["--format", "png", "--drawing", "lattice", "--swaps", "2"], ["--swaps", "the drawing lattice"]),
     ],
 )

@@ -101,7 +101,7 @@ def test_png_has_twice_the_size_of_the_svg(name, theme):
 @pytest.mark.parametrize("asked", [{"width": "2400pt", "font-size": "36pt", "crop": (0, 60)}, {"width": "600mm"}])
 def test_a_png_of_too_many_dots_is_refused_before_it_is_made(asked, monkeypatch):
     monkeypatch.setattr(vl_convert, "svg_to_png", None)
-    with pytest.raises(InputError, match=r"at most 20,000,000 dots, and this picture has .* take SVG or PDF"):
+    with pytest.raises(InputError, match=r"at most 20,000,000 dots, and this picture has .* use SVG or PDF"):
         exported("hundred", "png", orientation="right", **asked)
 
 

@@ -12,8 +12,8 @@ import pytest
 from diagrams.browser.payload import payload
 from diagrams.export import exporter, formats
 from diagrams.figure.cuts import complete, curve, straight_at
+from diagrams.panels.legend import signs_in
 from diagrams.panels.record.panel import record_of
-from diagrams.panels.signs import signs_in
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
 from sim.core.delays import DelayRule

@@ -13,8 +13,8 @@ from diagrams.browser.payload import payload
 from diagrams.drawing.diagram import Drawing
 from diagrams.drawing.sheet import SCREEN_WIDTH, Sheet
 from diagrams.figure.spacetime import figure
-from diagrams.panels.predict.question import Asked, question
-from diagrams.panels.signs import signs
+from diagrams.panels.legend import signs
+from diagrams.panels.predict.question import QuestionScene, question
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.shapes import theme
@@ -153,12 +153,12 @@ def test_the_legend_explains_those_that_the_run_has() -> None:
     assert keys("expired_and_retried") == {"complete", "expired"}
     assert keys("joins") == {"complete", "failed"}
     assert keys("lecture") == set()
-    assert b"expired (S1)" in exported("expired_and_retried", "svg", legend=True)
+    assert b"expired snapshot (S1)" in exported("expired_and_retried", "svg", legend=True)
 
 
 def test_who_predicts_is_not_told() -> None:
     own = scene("expired_and_retried")
-    assert Asked(own).decisions == (), "no text makes room for it"
+    assert QuestionScene(own).decisions == (), "no text makes room for it"
     for orientation in ORIENTATIONS:
         assert of_signs(question(own, orientation)) == {}
         (page,) = payload(own, (orientation,), proofs=("S2",))["proofs"].values()

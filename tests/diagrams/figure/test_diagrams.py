@@ -72,7 +72,7 @@ def test_the_browser_is_told_what_time_means_to_the_scheduler(kind, has_time, wh
 
 @each("name", library.names)
 def test_meters_add_up_at_every_step(name):
-    """While nobody crashes, joins or leaves, and nothing is lost or copied; test_stops.py has what is there then."""
+    """While no process crashes, joins or leaves, and nothing is lost or copied; test_stops.py has the other runs."""
     execution = scene(name).execution
     changes = [row.step for row in execution.events if row.kind in (CRASH, JOIN, LEAVE, LOST, COPIED)]
     last = 0 if execution.scenario.absent else min(changes, default=scene(name).last + 1)

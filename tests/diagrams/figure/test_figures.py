@@ -9,7 +9,7 @@ import pytest
 
 from diagrams.drawing.frame import Picture
 from diagrams.export import read_options
-from diagrams.panels.signs import SIGNS as SIGNS_OF_LEGEND
+from diagrams.panels.legend import SIGNS as SIGNS_OF_LEGEND
 from diagrams.scene.export_options import LATTICE, PROOF, SPACE_TIME
 from diagrams.scene.view import View
 from diagrams.shapes import theme
@@ -241,24 +241,25 @@ def test_a_legend_explains_what_is_seen_and_nothing_else():
         return [part.letters for part in parts if isinstance(part, Text) and part.sign == "legend"]
 
     assert legend("lecture") == [
-        "event", "message", "marker", "records", "in process state", "in channel state", "cut"
+        "event", "message", "marker", "recording", "recorded event", "in channel state", "cut"
     ]  # fmt: skip
     assert legend("lecture", step=1) == ["event", "now"]
-    assert legend("lecture", cut="3.3.1") == ["event", "message", "marker", "records", "in process state",
-                                              "in channel state", "cut"]  # fmt: skip
+    assert legend("lecture", cut="3.3.1") == ["event", "message", "marker", "recording", "recorded event",
+                                              "in channel state", "chosen cut"]  # fmt: skip
     assert legend("overlapping") == [
-        "event", "message", "marker (S1, S2)", "records (S1, S2)", "in process state (S1, S2)", "in channel state",
+        "event", "message", "marker (S1, S2)", "recording (S1, S2)", "recorded event (S1, S2)", "in channel state",
         "cut (S1, S2)",
     ]  # fmt: skip
     assert legend("overlapping", drawing=LATTICE)[3:] == [
-        "recorded state (S1, S2)", "snapshot begins, ends (S1, S2)"
+        "recorded state (S1, S2)", "begin or end of a snapshot (S1, S2)"
     ]  # fmt: skip
     assert legend("lai_yang")[:3] == ["event", "white message", "red message"]
     assert legend("lecture", drawing=LATTICE) == [
-        "consistent cut", "states of the run", "state at this step", "recorded state", "snapshot begins, ends"
+        "consistent cut", "states of the run", "state at this step", "recorded state", "begin or end of a snapshot"
     ]  # fmt: skip
     assert legend("lecture", drawing=PROOF) == [
-        "white action", "red action", "white message", "red message", "in channel state", "turns red", "S0, S1"
+        "white action", "red action", "white message", "red message", "recorded message", "turn to red",
+        "states S0 and S1",
     ]  # fmt: skip
 
 
@@ -275,7 +276,7 @@ def test_a_legend_shows_the_looks_that_are_seen(name, drawing):
 
 
 def look_of(part: Primitive) -> tuple:
-    """What a look has of its own, whatever its size."""
+    """The parts of a look that do not depend on its size."""
     match part:
         case Line():
             return "line", part.colour, part.dash and round(part.dash[0] / part.dash[1], 1), len(part.dash)
@@ -336,7 +337,7 @@ def test_the_processes_that_are_named_are_drawn_in_their_order():
         ({"width": "84"}, "--width '84' is not possible; give a length from 72pt to 2400pt with its unit"),
         ({"width": "1mm"}, "--width '1mm' is not possible"),
         ({"font-size": "80pt"}, "--font-size '80pt' is not possible; give a length from 5pt to 36pt"),
-        ({"crop": "5"}, "--crop '5' is no range of steps; give the first and the last one, such as 3..7"),
+        ({"crop": "5"}, "--crop '5' is not a range of steps; give the first and the last one, such as 3..7"),
         ({"legend": "perhaps"}, "--legend 'perhaps' is neither yes nor no"),
     ],
 )

@@ -8,8 +8,8 @@ import pytest
 
 from diagrams.browser.payload import payload
 from diagrams.figure.shafts import shaft
+from diagrams.panels.legend import signs
 from diagrams.panels.record.meters import meters_of
-from diagrams.panels.signs import signs
 from diagrams.scene.arranged import Arranged
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose

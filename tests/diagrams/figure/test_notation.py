@@ -74,7 +74,7 @@ def test_no_sentence_names_an_event_that_has_no_name_in_the_diagram(name):
 
 
 def test_an_event_that_a_state_lists_has_its_name_in_the_diagram():
-    """What somebody adds to the lecture has no label, and the state of its process lists it all the same."""
+    """An event that the user adds has no label, and the state of its process lists it all the same."""
     added = {"do": "send", "process": "P1", "to": "P2", "body": "hello", "at": 450.0}
     run = compose(apply_edit(scene("lecture").execution, added, 0.0))
     (record,) = payload(run)["snapshots"]

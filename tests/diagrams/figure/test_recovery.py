@@ -9,8 +9,8 @@ import pytest
 from diagrams.browser.payload import payload
 from diagrams.drawing.diagram import Drawing
 from diagrams.figure.spacetime import figure
+from diagrams.panels.legend import signs
 from diagrams.panels.record.meters import meters_of
-from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
@@ -225,7 +225,5 @@ def test_tables_are_of_the_whole_run_with_indices_that_go_on() -> None:
 
 def test_a_caption_tells_of_the_recovery(own: Scene) -> None:
     told = exported("recovery", "caption").decode()
-    assert told.strip().endswith(
-        "Step 12: The system is rolled back to S1: epoch 1 begins. What is faded is abandoned."
-    )
+    assert told.strip().endswith("Step 12: The system is rolled back to S1: epoch 1 begins. Faded parts are abandoned.")
     assert OUTPUT not in {one.kind for one in own.moments}

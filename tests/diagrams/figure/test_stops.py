@@ -13,10 +13,10 @@ from diagrams.drawing.diagram import Drawing
 from diagrams.figure.canvas import Canvas
 from diagrams.figure.spacetime import figure
 from diagrams.figure.stops import BESIDE, CHANNEL, CRASHED, FILLED, ICED, LOOKS, PROCESS, SEVERED, bars
+from diagrams.panels.legend import signs
 from diagrams.panels.network.topology import topology
 from diagrams.panels.predict.question import question
 from diagrams.panels.record.meters import meters_of
-from diagrams.panels.signs import signs
 from diagrams.scene.arrangement import Arrangement
 from diagrams.scene.composition import Scene, compose
 from diagrams.shapes import theme

@@ -1,4 +1,4 @@
-"""Rules broken on purpose, as the page and every export show them: nobody takes such a run for the right algorithm."""
+"""Rules broken on purpose: the page and every export say so, so that no reader takes them for the right algorithm."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from diagrams.export import exporter
 from diagrams.figure.spacetime import figure
 from diagrams.panels.break_it.switches import broken
+from diagrams.panels.legend import signs
 from diagrams.panels.record.panel import record_of
-from diagrams.panels.signs import signs
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.view import View
 from diagrams.still.caption import of_run
@@ -113,7 +113,7 @@ def test_nothing_is_marked_in_a_right_run() -> None:
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ("deaf_initiator", "; all channels are empty; 80 is lost."),
+        ("deaf_initiator", "; all channels are empty; 80 is missing."),
         ("slips_in", "50 is received inside the cut, but sent outside it"),
     ],
 )

@@ -61,8 +61,8 @@ def test_the_recorded_state_of_the_lecture_lies_off_the_path_between_s0_and_s1()
     assert (2, 3, 1) not in [cut for _, cut in lattice.own]
     assert snapshots(lattice) == [
         "S1 recorded 2.3.1. The run was never in this state, but it could have been. 2 events lead to it from the "
-        "state in which the snapshot began, and 4 events from it to the one in which it ended: Dijkstra's S0, SSS "
-        "and S1."
+        "state in which the snapshot began. 4 events lead from it to the state in which the snapshot ended: Dijkstra's "
+        "S0, SSS and S1."
     ]
 
 
@@ -144,7 +144,7 @@ def test_of_a_lattice_that_is_too_large_the_part_around_the_snapshot_is_drawn() 
     recorded = states(lattice)["recorded"]
     assert not lattice.counts.is_all and lattice.orders is None
     assert recorded in lattice.cuts and 1 < len(lattice.cuts) <= lattice_module.MOST_AROUND
-    assert summary(lattice)[0] == "There are about 10⁸³ cuts, too many to count those that are consistent."
+    assert summary(lattice)[0] == "There are about 10⁸³ cuts, too many to count the consistent ones."
     assert "nearest to the state that S1 recorded" in summary(lattice)[1]
     assert whole_lattice(scene("hundred"), 0, "") is None
 
@@ -202,7 +202,7 @@ def test_a_predicate_that_holds_possibly_but_not_definitely() -> None:
     assert not told["definitely"]["holds"]
     way = told["definitely"]["avoiding"]
     assert (way[0], way[-1], len(way)) == ((0, 0, 0), (5, 3, 3), 12)
-    assert lattice.asked and not any(lattice.asked.holds(cut) for cut in way)
+    assert lattice.answers and not any(lattice.answers.holds(cut) for cut in way)
     (dashed,) = [trace for trace in figure(lattice)["data"] if trace.get("line", {}).get("dash") == "dash"]
     assert dashed["x"].index(None) == 12, "all of the way is drawn"
 
@@ -224,7 +224,7 @@ def test_a_wrong_predicate_is_a_sentence_and_the_lattice_is_drawn() -> None:
 
 
 def test_too_large_a_lattice_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = "this run has more than {} consistent cuts, too many to ask them all here; ask a shorter run"
+    told = "this run has more than {} consistent cuts, too many to evaluate all of them here; use a shorter run"
     events = scene("hundred").whole_run.cut_space
     most = lattice_module.MOST_LOOKED_AT // (events.predicates.read("channels.messages > 99").work + 1)
     assert ask(events, "channels.messages > 99").problem == told.format(f"{most:,}")

@@ -1,4 +1,4 @@
-"""The diagram for somebody who predicts a snapshot gives nothing away, and what the rules need."""
+"""The diagram for a prediction: it gives nothing away, and has all that the rules need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 
 from diagrams.browser.payload import payload
 from diagrams.figure.shafts import SHORT
-from diagrams.panels.predict.question import Asked, positions, question
+from diagrams.panels.predict.question import QuestionScene, positions, question
 from diagrams.scene.composition import Scene, compose
 from diagrams.scene.positions import kept_apart, positions_of_steps
 from sim.core.model import APP, RECEIVED, RECORD
@@ -41,7 +41,7 @@ def arrows(scene: Scene, snapshot: str | None = None) -> list[dict[str, Any]]:
 
 
 def check(scene: Scene) -> None:
-    """Whatever is drawn of a snapshot begins where it starts, or lies straight across its receiver's line."""
+    """All that is drawn of a snapshot begins where it starts, or lies straight across its receiver's line."""
     at = positions(scene)
     for snapshot in scene.snapshots:
         rows = [row for row in scene.execution.events if (row.kind, row.snapshot_id) == (RECORD, snapshot.id)]
@@ -137,6 +137,6 @@ def test_where_steps_lie_does_not_tell_in_which_of_them_a_process_records(scenar
 
 def test_dots_lie_at_those_positions() -> None:
     scene = compose(run(library.load("lecture")))
-    asked = Asked(scene)
+    asked = QuestionScene(scene)
     assert {dot.position for dot in asked.dots} <= set(positions(scene))
     assert [dot.position for dot in asked.dots] == [positions(scene)[dot.step] for dot in scene.dots]

@@ -281,7 +281,7 @@ def test_it_is_said_why_two_neighbours_stay_as_they_are(run_module):
 
 
 def clicked(proof: Proof, draw: random.Random) -> list[ColouredAction]:
-    """The row after a few interchanges that somebody has clicked, in any order."""
+    """The row after a few interchanges that the user has clicked, in any order."""
     row = list(proof.actions)
     for _ in range(draw.randint(1, proof.inversions)):
         both = enumerate(pairwise(row))
@@ -362,7 +362,7 @@ def test_a_long_row_is_cropped_to_what_happens_around_the_snapshot(monkeypatch):
 def test_the_page_is_exported_after_any_number_of_interchanges():
     before, after = (exported("lecture", "svg", drawing="proof", swaps=swaps).decode() for swaps in ("0", "straight"))
     assert "1 inversion left" in before and "S0" in before
-    assert "between them lies its state" in after
+    assert "Its state lies between them" in after
     assert exported("overlapping", "tikz", drawing="proof", snapshot="S2", swaps="15").startswith(b"% Two")
     assert exported("lecture", "pdf", drawing="proof").startswith(b"%PDF")
 

@@ -58,20 +58,20 @@ def test_rules_that_allow_no_recovery_say_so(kind: str) -> None:
     refused = recovery(scenario)["refused"]
     title = scenario.rules.title
     allowed = ALGORITHMS[kind].allows_recovery
-    told = f"The rules of {title} do not allow for a recovery as yet; choose other rules."
+    told = f"The rules of {title} do not allow a recovery yet; choose other rules."
     assert refused == ("" if allowed else told) and not storage(scenario)["refused"]
 
 
 def test_nor_do_rules_with_settings() -> None:
     scenario = replace(library.load("lecture"), algorithm_parameters={"collect": True})
-    assert recovery(scenario)["refused"].endswith("as they are set here; without settings they do.")
+    assert recovery(scenario)["refused"].endswith("in their present settings; the default settings do.")
 
 
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
         ({"scheduler": SchedulerChoice("tick", until=9)}, "The tick scheduler, COS 418's, has no storage."),
-        ({"absent": ("P2",)}, "A storage needs the same processes all the time as yet, and here some come or go."),
+        ({"absent": ("P2",)}, "A storage does not support processes that join or leave yet. Remove those faults."),
     ],
 )
 def test_some_runs_can_store_nothing(changed: dict[str, Any], why: str) -> None:
@@ -81,4 +81,4 @@ def test_some_runs_can_store_nothing(changed: dict[str, Any], why: str) -> None:
 
 def test_where_processes_leave_nothing_is_stored() -> None:
     scenario = parse_toml('processes = 2\nfaults = [{ kind = "leave", process = "P2", at = 3 }]', "leaves")
-    assert "some come or go" in storage(scenario)["refused"]
+    assert "processes that join or leave" in storage(scenario)["refused"]

@@ -43,7 +43,7 @@ def told(found: Any, snapshot: str) -> list[tuple[str, str]]:
 def test_parts_come_one_by_one_and_the_manifest_makes_it_valid() -> None:
     assert told(stored(of(BANK.replace("HOW", ""))), "S1") == [
         ("being stored", "The part of P1 is there; P2 is missing."),
-        ("valid since step 7", "13 B, of which the manifest takes 5 B. It needs no other snapshot."),
+        ("valid since step 7", "13 B, with 5 B for the manifest. It needs no other snapshot."),
     ]
 
 
@@ -87,14 +87,14 @@ def test_of_a_window_only_its_steps_are_told() -> None:
     ("how", "sentence"),
     [
         ("", ""),
-        (", channels = false", "what was in the channels would not be put back."),
-        (', processes = ["P2"], fence = false', "only P2 would go back and messages of before would be let in."),
+        (", channels = false", "the messages in the channels would not be put back."),
+        (', processes = ["P2"], fence = false', "only P2 would go back and messages of earlier epochs would arrive."),
     ],
 )
 def test_a_recovery_that_leaves_something_out_says_so(how: str, sentence: str) -> None:
     found = stored(of(BANK.replace("HOW", how)))
     assert found is not None
-    assert found["partly"] == (sentence and f"As the recovery is set in the tab Change, {sentence}")
+    assert found["partly"] == (sentence and f"With the recovery settings in the tab Change, {sentence}")
     if "P2" in how:
         assert [own["name"] for own in found["snapshots"][0]["back"][1][1]["processes"]] == ["P2"]
 
@@ -103,9 +103,9 @@ def test_what_holds_only_what_has_changed_names_what_it_needs() -> None:
     found = stored(of(INCREMENTAL))
     _, _, whole, kept, gone = (text for _, text in told(found, "S1"))
     assert whole.endswith("It needs no other snapshot.")
-    assert kept.startswith("Nobody goes back to it any more, but newer snapshots are built on its parts of P1 and P2")
+    assert kept.startswith("It can no longer be restored. Newer snapshots are built on its parts of P1 and P2")
     assert gone == "The parts of P1 and P2 are deleted: newer ones are enough."
-    assert "It holds what has changed since S1: to go back to it, S1 is needed, too." in told(found, "S2")[2][1]
+    assert "It holds the changes since S1. To restore it, S1 is needed too." in told(found, "S2")[2][1]
     assert "It needs no other snapshot." in told(found, "S3")[-1][1], "a chain has two at most"
 
 
@@ -134,7 +134,7 @@ def test_copies_that_nobody_coordinates_go_back_to_their_recovery_line() -> None
     found = stored(of(text))
     assert found is not None
     status, sentence = told(found, "S1")[-1]
-    assert status.endswith("copies stored") and "the recovery line" in sentence
+    assert status.endswith("checkpoints stored") and "the recovery line" in sentence
     assert {one["name"] for one in found["snapshots"][0]["back"][-1][1]["processes"]} == {"P1", "P2"}
 
 

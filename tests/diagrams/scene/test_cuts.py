@@ -1,4 +1,4 @@
-"""Cuts for the page and in pictures: how many there are, where goods are, and a cut that somebody chose to draw."""
+"""Cuts for the page and in pictures: their number, the goods at them, and the cut that the user has chosen."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_cut_is_written_by_numbers_or_by_names(text, frontier):
         ("P1=6", "--cut P1=6: P1 has 5 events; give a number from 0 to 5"),
         ("P1=", "--cut P1=: P1 has 5 events; give a number from 0 to 5"),
         ("2.x.1", "--cut P2=x: P2 has 3 events; give a number from 0 to 3"),
-        ("2.3", "--cut '2.3': says 2 numbers, and lecture has 3 processes; give one for each, such as 2.3.1, or name "
+        ("2.3", "--cut '2.3': 2 numbers, but lecture has 3 processes; give one for each, such as 2.3.1, or name "
                 "them, such as P1=2,P2=3"),
     ],
 )  # fmt: skip

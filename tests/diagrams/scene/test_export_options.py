@@ -48,9 +48,9 @@ def test_a_text_says_a_value(option: Option, said: str, value: object) -> None:
 @each(
     ("option", "said", "complaint"),
     [
-        (STEP, "x", "--step 'x' is no step; give its number, such as 3"),
-        (STEP, "1" * 40, f"--step '{'1' * 20}' is no step; give its number, such as 3"),
-        (STEPS, "3", "--steps '3' is no range of steps; give the first and the last one, such as 3-7"),
+        (STEP, "x", "--step 'x' is not a step; give its number, such as 3"),
+        (STEP, "1" * 40, f"--step '{'1' * 20}' is not a step; give its number, such as 3"),
+        (STEPS, "3", "--steps '3' is not a range of steps; give the first and the last one, such as 3-7"),
         (THEME, "red", "--theme 'red' is not known; say light or dark or grey"),
         (SCALE, "9", "--scale '9' is not possible; give a whole number from 1 to 8"),
         (SCALE, "1.5", "--scale '1.5' is not possible; give a whole number from 1 to 8"),
@@ -135,5 +135,5 @@ def test_it_is_a_flag_of_the_command_line(sentences: Path, capsys) -> None:
 
 
 def test_an_option_of_another_format_is_refused(sentences: Path) -> None:
-    with pytest.raises(InputError, match="--letters: means nothing to the format svg; leave it out"):
+    with pytest.raises(InputError, match="--letters: does not apply to the format svg; leave it out"):
         read_options("svg", {"letters": "80"})

@@ -231,7 +231,7 @@ def test_what_is_drawn_of_a_run_is_what_is_drawn_of_it_alone() -> None:
 @pytest.mark.slow
 def test_a_legend_explains_the_signs_of_all_runs_in_the_words_of_each() -> None:
     texts = [text.letters for text, _ in texts_of(picture("barriers", legend=True)) if text.sign == "legend"]
-    assert {"barrier or marker", "stands still", "blocked", "event"} <= {*texts}
+    assert {"barrier or marker", "paused process", "blocked channel", "event"} <= {*texts}
     assert len(set(texts)) == len(texts)
 
 
@@ -348,9 +348,9 @@ def test_the_command_writes_a_row(tmp_path: Path) -> None:
         (["--algorithms", ",".join([*ALGORITHMS][:5]), "--format", "svg"], "5 algorithms are too many for one "),
         (["--algorithms", "aligned_barriers", "--format", "svg"], "none of these algorithms can run this scenario; "),
         (["--algorithms", "mattern", "--format", "svg", "--step", "99"], "--step 99: lecture under these algorithms"),
-        (["--algorithms", "mattern", "--format", "svg", "--crop", "1..3"], "--crop: means nothing to several"),
-        (["--algorithms", "mattern", "--format", "svg", "--steps", "1-3"], "--steps: means nothing to several"),
-        (["--algorithms", "mattern", "--format", "svg", "--drawing", "proof"], "--drawing: means nothing to several"),
+        (["--algorithms", "mattern", "--format", "svg", "--crop", "1..3"], "--crop: does not apply to several"),
+        (["--algorithms", "mattern", "--format", "svg", "--steps", "1-3"], "--steps: does not apply to several"),
+        (["--algorithms", "mattern", "--format", "svg", "--drawing", "proof"], "--drawing: does not apply to several"),
         (["--figures", "--format", "svg"], "--figures: a table compares several algorithms; name them"),
     ],
 )  # fmt: skip

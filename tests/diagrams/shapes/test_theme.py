@@ -11,7 +11,7 @@ import pytest
 from PIL import ImageColor
 
 from diagrams.browser import scripts as browser
-from diagrams.panels.signs import signs
+from diagrams.panels.legend import signs
 from diagrams.scene.composition import compose
 from diagrams.shapes import theme
 from sim.document import library
@@ -127,10 +127,11 @@ def lecture_signs():
 def test_every_sign_has_a_word_a_sentence_and_a_picture():
     told = lecture_signs()
     labels = (
-        "event, message, marker, records, in process state, in channel state, cut, cut, now, before your changes, held"
+        "event, message, marker, recording, recorded event, in channel state, cut, chosen cut, now, "
+        "arrow before your changes, held message"
     )
     assert ", ".join(sign["label"] for sign in told if sign["drawn"] in ("run", "always")) == labels
-    of_proof = "white action, red action, white message, red message, in channel state, turns red, S0, S1"
+    of_proof = "white action, red action, white message, red message, recorded message, turn to red, states S0 and S1"
     assert ", ".join(sign["label"] for sign in told if sign["drawn"] == "proof") == of_proof
     assert len({sign["key"] for sign in told}) == len(told)
     for sign in told:

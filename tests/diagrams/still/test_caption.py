@@ -97,8 +97,10 @@ def test_a_story_begins_with_a_whole_sentence(name):
 
 
 def test_of_several_copies_only_the_last_counts_and_no_caption_knows_it_before_it_is_made():
-    assert told("domino", step=7).endswith("Snapshot S1 is under way: P1 and P2 have not made their last copy yet.")
-    assert told("domino", step=8).endswith("P2 recorded {B, C, F}; P1 has not made its last copy yet.")
+    assert told("domino", step=7).endswith(
+        "Snapshot S1 is under way: P1 and P2 have not made their last checkpoint yet."
+    )
+    assert told("domino", step=8).endswith("P2 recorded {B, C, F}; P1 has not made its last checkpoint yet.")
     assert "channels" not in told("domino", step=11)
 
 

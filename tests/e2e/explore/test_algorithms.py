@@ -132,7 +132,7 @@ def test_the_domino_effect_asks_where_copies_begin_and_speaks_of_no_markers(tab)
     tab.open("/?scenario=domino&step=5")
     page = tab.page
     record = page.locator("[data-view=record]")
-    assert "recording: 3 copies so far" in record.inner_text() and "has not begun" not in record.inner_text()
+    assert "recording: 3 checkpoints so far" in record.inner_text() and "has not begun" not in record.inner_text()
     page.get_by_role("button", name="Predict", exact=True).click()
     panel = page.locator(".cc-predict")
     panel.wait_for()
@@ -165,7 +165,7 @@ def test_a_user_chooses_which_processes_fail(tab):
 def test_what_stop_the_world_costs_is_told_when_the_world_goes_on_again(tab):
     tab.open("/?scenario=stop_the_world&step=6")
     record = tab.page.locator("[data-view=record]")
-    assert "under way: nobody has recorded yet" in record.inner_text()
+    assert "under way: no process has recorded yet" in record.inner_text()
     for _ in range(7):
         tab.press("ArrowRight")
     assert record.inner_text().strip().endswith("Began at step 3, first recording at step 12, complete at step 13.")

@@ -31,7 +31,7 @@ def test_a_broken_rule_is_said_found_harmful_shown_and_taken_back(tab):
     expect(harm).to_contain_text("It fails at the message that S1 sends to S2 at step 3")
     assert tab.step == tab.last
     harm.get_by_role("button", name="Not a consistent cut").click()
-    expect(page.locator('.cc-signs [data-key="orphan"], .cc-signs :text("speaks against it")').first).to_be_visible()
+    expect(page.locator('.cc-signs [data-key="orphan"], .cc-signs :text("orphan message")').first).to_be_visible()
     harm.get_by_role("button", name="Open Proof").click()
     expect(page.locator('[data-view="proof"]')).to_contain_text("The condition is sharp")
     tab.tab("Break it")

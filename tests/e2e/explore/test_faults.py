@@ -263,7 +263,7 @@ def test_a_message_is_lost_and_copied_from_its_toolbar_and_not_any_more(hand):
     hand.press(toolbar.get_by_role("button", name="Lose it"))
     hand.press(toolbar.get_by_role("button", name="Copy it"))
     assert toolbar.get_by_role("button", name="Do not copy it").is_visible()
-    assert "lost, sent again" in page.locator(".cc-signs").inner_text()
+    assert "resent message" in page.locator(".cc-signs").inner_text()
     hand.press(toolbar.get_by_role("button", name="Do not lose it"))
     page.keyboard.press("Escape")
     assert hand.edits() == [
@@ -280,7 +280,7 @@ def test_a_message_on_its_way_is_lost_now_and_for_good_on_a_raw_network(hand):
     toolbar = hand.toolbar("Arrival of H->D on C21")
     hand.press(toolbar.get_by_role("button", name="Lose it"))
     assert hand.edits()[-1].startswith("the message sent at H is lost at ")
-    assert "lost on its way" in page.locator(".cc-signs").inner_text()
+    assert "lost message" in page.locator(".cc-signs").inner_text()
     page.keyboard.press("Escape")
     told = [hand.told("Loss of H->D on C21")]
     assert "lost at" in hand.drag("Loss of H->D on C21", 1, 850)

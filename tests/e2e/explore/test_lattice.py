@@ -113,7 +113,7 @@ def test_export_begins_with_the_lattice(lattice: ExplorerPage) -> None:
     assert download.value.suggested_filename == "lecture-drawing-lattice-step-9.svg"
     assert "31 of 96 cuts" in download.value.path().read_text()
     page.get_by_label("Drawing").select_option("space-time")
-    expect(page.get_by_label("Predicate that the lattice is asked")).to_be_hidden()
+    expect(page.get_by_label("Predicate to ask of the lattice")).to_be_hidden()
 
 
 def test_dots_that_differ_in_a_loss_or_a_copy_alone_are_held_as_themselves(tab: ExplorerPage) -> None:

@@ -56,8 +56,8 @@ def test_where_the_rules_allow_no_recovery_and_no_coordinator_the_reason_is_told
     tab.tab("Change")
     group = tab.page.get_by_role("region", name="Recovery")
     assert group.get_by_role("checkbox").first.is_disabled()
-    assert group.locator("p").first.inner_text().startswith("The rules of Lai-Yang do not allow for a recovery as yet;")
+    assert group.locator("p").first.inner_text().startswith("The rules of Lai-Yang do not allow a recovery yet;")
     group = tab.page.get_by_role("region", name="Coordinator")
     assert group.get_by_role("checkbox").is_disabled()
-    reason = "The rules of Lai-Yang do not work with a coordinator as yet; those of Chandy-Lamport do."
+    reason = "The rules of Lai-Yang do not work with a coordinator yet; those of Chandy-Lamport do."
     assert group.locator("p").inner_text() == reason

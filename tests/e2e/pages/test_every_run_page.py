@@ -159,7 +159,7 @@ def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh
     page.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_role("heading", name="Not every order was tried (you stopped it)").wait_for()
     page.wait_for_url("**/every-run?complete=4&sends=1&states=2500000")
-    page.get_by_role("heading", name="States after so many steps").wait_for()
+    page.get_by_role("heading", name="States by number of steps").wait_for()
 
 
 @pytest.mark.long("more of each page in a real browser")

@@ -96,7 +96,7 @@ def test_a_snapshot_is_under_way_from_the_first_order_on() -> None:
     """Nobody records before step 12; and the last process goes on at step 17, after the snapshot is complete."""
     (record,) = record_of(compose(bundled()))
     assert record["starts"] == "The coordinator starts S1."
-    assert record["status"][:2] == [[0, "has not begun"], [3, "under way: nobody has recorded yet"]]
+    assert record["status"][:2] == [[0, "has not begun"], [3, "under way: no process has recorded yet"]]
     assert [record[key] for key in ("asked", "began", "completed", "settled")] == [3, 12, 13, 17]
     assert record["truth"]["start_steps"] == {}
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagrams.browser.payload import payload
-from diagrams.panels.signs import signs
+from diagrams.panels.legend import signs
 from diagrams.scene.composition import compose
 from sim.algorithms.unaligned_barriers.alignment import Alignment
 from sim.algorithms.unaligned_barriers.rules import UnalignedBarriers

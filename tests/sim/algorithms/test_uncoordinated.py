@@ -58,8 +58,9 @@ def test_the_domino_effect() -> None:
 def test_the_record_counts_copies_from_the_first_on() -> None:
     (record,) = record_of(compose(domino()))
     assert record["status"] == [
-        [0, "has not begun"], [1, "recording: 1 copy so far"], [2, "recording: 2 copies so far"],
-        [4, "recording: 3 copies so far"], [6, "recording: 4 copies so far"], [8, "recording: 5 copies so far"],
+        [0, "has not begun"], [1, "recording: 1 checkpoint so far"], [2, "recording: 2 checkpoints so far"],
+        [4, "recording: 3 checkpoints so far"], [6, "recording: 4 checkpoints so far"],
+        [8, "recording: 5 checkpoints so far"],
         [10, "complete"],
     ]  # fmt: skip
 

@@ -197,6 +197,6 @@ def test_what_a_log_does_not_tell_is_refused_in_a_sentence() -> None:
     found = log_window(store, 0, ("customer", "bank", "shop"), 0, 100)
     scene = window_scene(found, "log", "A log", exact=False, unknown=())
     told = lattice_payload(scene, 0, "channels.messages == 1")
-    nobody = "this log does not tell of every message, so nobody knows how many are in a channel"
-    assert told["predicate"]["problem"] == nobody
+    unknown = "this log does not hold every message, so the number in a channel is unknown; ask for events or last"
+    assert told["predicate"]["problem"] == unknown
     assert told["examples"] == ["customer.events == 1"]

@@ -144,7 +144,7 @@ def test_a_picture_takes_what_the_page_asks_about_its_sheet(session):
         ({"width": "80pt", "font-size": "36pt"}, "is too narrow for letters of 36pt"),
         ({"crop": "3"}, "give the first and the last one, such as 3..7."),
         ({"crop": "13..9"}, "the first one first."),
-        ({"legend": "perhaps"}, "is neither yes nor no."),
+        ({"legend": "perhaps"}, "is neither yes nor no; give one of them."),
     ],
 )
 def test_what_a_sheet_cannot_be_is_said_without_flags(session, asked, words):
@@ -261,10 +261,10 @@ def test_its_steps_are_those_of_all_its_runs(several):
 @pytest.mark.parametrize(
     ("name", "asked", "words"),
     [
-        ("csv", {}, "The format csv holds one run; for several algorithms as one figure take one of svg, png, pdf, "),
+        ("csv", {}, "The format csv holds one run; for several algorithms as one figure, use one of svg, png, pdf, "),
         ("deck", {}, "The format deck holds one run;"),
-        ("svg", {"crop": "3..5"}, "crop: means nothing to several algorithms in one figure; leave it out."),
-        ("svg", {"drawing": "proof"}, "drawing: means nothing to several algorithms in one figure; leave it out."),
+        ("svg", {"crop": "3..5"}, "crop: does not apply to several algorithms in one figure; leave it out."),
+        ("svg", {"drawing": "proof"}, "drawing: does not apply to several algorithms in one figure; leave it out."),
     ],
 )
 def test_what_several_runs_cannot_be_is_said_in_a_sentence(several, name, asked, words):
