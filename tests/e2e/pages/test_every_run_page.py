@@ -90,7 +90,7 @@ def test_a_crash_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
     page.get_by_role("heading", name="1 check fails in some runs with at most 1 crash: 921 states").wait_for()
     page.get_by_text("In a run at most 1 crash; who has crashed may start again").wait_for()
     page.get_by_role("radio", name="Checks").click()
-    page.get_by_text("P2 crashes: it loses its state").wait_for()
+    page.get_by_text("P2 crashes. It loses its state").wait_for()
     page.get_by_text("Of a run with a crash, only complete snapshots are checked").wait_for()
     page.get_by_role("button", name="Channel states (7 steps)").click()
     page.wait_for_selector(EXPLORER)

@@ -493,4 +493,4 @@ def test_what_is_not_explored_yet_is_refused_in_one_sentence(table, lines, tmp_p
     path.write_text(f'processes = 2\n[{table}]\n{lines}\n[[snapshots]]\nid = "S1"\nprocess = "P1"\nat = 1\n')
     assert main(["explore", str(path)]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"{table}: every run is explored without") and told.count("\n") == 1
+    assert told.startswith(f"{table}: exploration does not support") and told.count("\n") == 1

@@ -97,11 +97,11 @@ def test_a_bad_address_is_one_sentence(query, told):
         (replace(BANKS, restarts=True), "only a process that has crashed can start again"),
         (
             Asked(Shared(toml=LEAVING, name="leaving")),
-            "faults: every run is explored without processes that join or leave",
+            "faults: exploration does not support processes that join or leave",
         ),
         (Asked(Shared(toml=LOSING, name="losing"), losses=1), "without messages that the scenario loses or copies"),
-        (Asked(Shared(scenario="recovery_tutorial")), "recovery: every run is explored without recoveries as yet"),
-        (Asked(Shared(toml=STORING, name="storing")), "storage: every run is explored without a storage as yet"),
+        (Asked(Shared(scenario="recovery_tutorial")), "recovery: exploration does not support recoveries yet"),
+        (Asked(Shared(toml=STORING, name="storing")), "storage: exploration does not support a storage yet"),
     ],
 )
 def test_what_cannot_be_explored_is_one_sentence(asked, told):
