@@ -97,10 +97,11 @@ def test_nobody_asks_that_the_copies_fit_together() -> None:
     ((step, told),) = record["verdicts"]
     assert step == 10 and [own["check"] for own in told] == ["Complete", "Not coordinated", "Recovery line"]
     assert [own.get("remark", False) for own in told] == [False, True, True]
-    assert told[1]["text"] == ("No rule makes the checkpoints a consistent cut. Here the last ones are not one.")
+    assert told[1]["text"] == "No rule makes the checkpoints a consistent cut. Here the latest ones do not form one."
     assert told[2]["text"] == (
         "It is the latest consistent cut that the processes can go back to after a failure. If all processes fail (a "
-        "total failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states. No checkpoint was of any use."
+        "total failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states. No checkpoint was of any "
+        "use."
     )
 
 

@@ -30,7 +30,8 @@ from tests.cases import each
      "If only P1 fails, its last checkpoint is consistent with the present state of P2: P1 goes back to its checkpoint "
      "after H (step 10) and P2 keeps its present state."),
     ("P2", ["After the failure", "Rollback 1", "Rollback 2", "Rollback 3", "Recovery line"],
-     "If only P2 fails, 4 rollbacks lead to it: P1 and P2 go back to their initial states. No checkpoint was of any use."),
+     "If only P2 fails, 4 rollbacks lead to it: P1 and P2 go back to their initial states. No checkpoint was of any "
+     "use."),
 ])  # fmt: skip
 def test_the_line_of_the_domino_effect_whoever_fails(failed: str, names: list[str], end: str) -> None:
     told = [*stages(run(with_failed(library.load("domino"), failed)))]
