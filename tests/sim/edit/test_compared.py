@@ -229,7 +229,7 @@ def test_delays_of_control_messages_stay_with_their_algorithm() -> None:
 # ------------------------------------------------------------------ the edit that takes all faults away
 
 
-def test_no_faults_leaves_no_line_and_no_rate_and_everybody_is_there() -> None:
+def test_no_faults_leaves_no_line_and_no_rate_and_all_processes_are_there() -> None:
     edit = {"do": "no_faults"}
     assert is_plan(edit)
     for name in ("crash", "joins", "lost_and_copied", "recovery"):

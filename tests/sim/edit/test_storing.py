@@ -200,7 +200,7 @@ def test_another_rollback_at_the_same_time_takes_its_place() -> None:
     assert plan_of(again.scenario).at == (10, 11, 12), "the time that the user looks at"
 
 
-def test_a_rollback_to_an_older_snapshot_deletes_what_belongs_to_the_life_that_is_over() -> None:
+def test_a_rollback_to_an_older_snapshot_deletes_what_belongs_to_the_old_epoch() -> None:
     """Else the next recovery would go on in a future that is abandoned."""
     text = BANK.replace("at = 2 }]", 'at = 2 }, { id = "S2", process = "P1", at = 14 }]')
     text = text[: text.index("faults")] + text[text.index("[workload]") :]

@@ -41,7 +41,7 @@ def all_words(execution: Execution) -> str:
 
 @pytest.mark.slow
 @each("slip", SLIPS)
-def test_every_sentence_is_whole_and_every_badge_names_a_clause(slip: str) -> None:
+def test_every_sentence_is_complete_and_every_badge_names_a_clause(slip: str) -> None:
     for scenario in READ:
         execution = broken(slip, scenario)
         told = all_words(execution)

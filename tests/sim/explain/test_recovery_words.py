@@ -33,7 +33,7 @@ from tests.cases import each
      "If only P2 fails, 4 rollbacks lead to it: P1 and P2 go back to their initial states. No checkpoint was of any "
      "use."),
 ])  # fmt: skip
-def test_the_line_of_the_domino_effect_whoever_fails(failed: str, names: list[str], end: str) -> None:
+def test_the_line_of_the_domino_effect_for_any_failure(failed: str, names: list[str], end: str) -> None:
     told = [*stages(run(with_failed(library.load("domino"), failed)))]
     assert [own.name for own in told] == names
     assert told[-1].text.endswith(end)
