@@ -41,17 +41,17 @@ SENDING = RuleClause(
 )
 FIRST = RuleClause(
     "Marker-receiving rule, first marker",
-    "The first marker of a snapshot comes to a process: the process follows the marker-sending rule at once. The "
-    "channel on which this marker came is recorded as empty.",
+    'A marker is a message that means "record now". At its first marker of a snapshot, a process follows the '
+    "marker-sending rule at once. It records the channel of this marker as empty.",
 )
 MESSAGE = RuleClause(
     "Marker-receiving rule, message before the marker",
-    "A message comes on a channel that the process is recording: the message is part of the state of that channel.",
+    "A message that comes on a channel while the process is recording it is part of the state of that channel.",
 )
 NOT_FIRST = RuleClause(
     "Marker-receiving rule, not the first marker",
-    "A marker comes to a process that has already recorded: the process stops recording that channel. The state of the "
-    "channel is the messages that came on it after the process recorded and before this marker.",
+    "At a later marker, a process stops recording the channel of that marker. The state of the channel is the messages "
+    "that came on it after the process recorded and before this marker.",
 )
 PAPER = (
     "K. M. Chandy and L. Lamport, Distributed Snapshots: Determining Global States of Distributed Systems, ACM "

@@ -71,7 +71,7 @@ def recovery_words(execution: Execution, snapshot: Snapshot) -> Iterator[Verdict
     if recovery is None or snapshot.is_over:
         return
     is_cut = execution.history.violation(snapshot.frontier) is None
-    last = "Here the last ones are one." if is_cut else "Here the last ones are not one."
+    last = "Here the latest ones form one." if is_cut else "Here the latest ones do not form one."
     yield VerdictWords("Not coordinated", f"No rule makes the checkpoints a consistent cut. {last}")
     meaning = "It is the latest consistent cut that the processes can go back to after a failure."
     yield VerdictWords(LINE, f"{meaning} {line_in_words(execution, recovery)}")

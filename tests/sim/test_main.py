@@ -252,7 +252,7 @@ def test_compare_says_in_a_sentence_why_an_algorithm_is_refused(capsys: pytest.C
     assert main(["compare", "lecture", "--algorithms", "aligned_barriers"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Aligned barriers" and lines[1].startswith("  refused: ")
-    assert lines[2].startswith("  what helps: take away the channels to P1")
+    assert lines[2].startswith("  what helps: remove the channels to P1")
 
 
 def test_compare_takes_all_algorithms_where_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:

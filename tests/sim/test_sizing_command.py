@@ -46,7 +46,8 @@ def test_nothing_is_a_number_too(arguments, capsys) -> None:
 def test_the_lines_tell_the_bound_the_law_the_costs_and_the_formulas(capsys) -> None:
     found = printed(DOCUMENTS, capsys)
     for told in (
-        "1.98 GB", "198 GB", "4.95 million messages/s", "500,000 events/second: refuted", "The law: Chandy-Lamport",
+        "1.98 GB", "198 GB", "4.95 million messages/s", "500,000 events/second: refuted",
+        "The algorithm's cost model: Chandy-Lamport",
         "Recorded, the initiator (P1)       1.99 GB", "Recovery", "N × (N − 1)", "“Sizing and Capacity Math”",
         "the rules of Chandy and Lamport, 1985",
     ):  # fmt: skip

@@ -143,7 +143,7 @@ def test_the_copies_of_a_life_that_is_over_are_in_no_cut() -> None:
 def test_the_page_knows_which_events_are_gone_and_why(own: Scene) -> None:
     gone = payload(own)["events"]["gone"]
     assert sorted(gone) == [1, 2, 3, 4] and {step for step, _ in gone.values()} == {BEGINS}
-    assert gone[2][1].startswith("b is abandoned: P2 goes back (step 14) to its part of S1 (recorded in step 2)")
+    assert gone[2][1].startswith("b is abandoned. P2 goes back (step 14) to its part of S1 (recorded in step 2)")
 
 
 def test_the_page_tells_what_becomes_of_a_message(own: Scene) -> None:
@@ -204,7 +204,7 @@ def test_what_a_sink_gives_in_one_step_has_one_sign() -> None:
 def test_a_sequence_diagram_of_a_recovery(own: Scene) -> None:
     told = [item.text for item in sequence(own, View.of(own)) if isinstance(item, Note | Passage)]
     assert told[-5:] == [
-        "The system is rolled back to S1: epoch 1 begins (step 12)",
+        "The system is rolled back to S1. Epoch 1 begins (step 12)",
         "goes back to its part of S1: state 770 (step 13)",
         "goes back to its part of S1: state 200, 30 is put back into C12 (step 14)",
         "30 (put back at step 14)",
@@ -225,5 +225,5 @@ def test_tables_are_of_the_whole_run_with_indices_that_go_on() -> None:
 
 def test_a_caption_tells_of_the_recovery(own: Scene) -> None:
     told = exported("recovery", "caption").decode()
-    assert told.strip().endswith("Step 12: The system is rolled back to S1: epoch 1 begins. Faded parts are abandoned.")
+    assert told.strip().endswith("Step 12: The system is rolled back to S1. Epoch 1 begins. Faded parts are abandoned.")
     assert OUTPUT not in {one.kind for one in own.moments}

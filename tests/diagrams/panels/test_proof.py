@@ -143,7 +143,7 @@ def test_faults_are_actions_with_a_sign_and_a_sentence():
     assert (proof.inversions, len(proof.swaps), proof.forbidden) == (12, 12, [])
     assert all(own["equal"] for own in proof.compared())
     told = {proof.told(action).name: proof.told(action).sentence for action in proof.actions}
-    assert told["the loss of 20"] == "20 on C21 is lost: nobody receives it."
+    assert told["the loss of 20"] == "20 on C21 is lost. P1 never receives it."
     whole = compose(proof.execution)
     page = payload(whole, proofs=["S1"])["proofs"]["S1"]
     loss, copied = page["actions"][4], page["actions"][6]

@@ -79,7 +79,7 @@ def test_the_circle_of_a_phantom_deadlock_is_broken_by_a_channel() -> None:
         assert edges(seen["alone"]["graph"]) == circle
         rest = {"U->V": ("known", False), "V->T": ("known", False)}
         assert edges(seen["whole"]["graph"]) == {"T->U": ("gone", False), **rest}
-        assert seen["whole"]["notes"] == ["T does not wait for U any more: what U has released is on its way."]
+        assert seen["whole"]["notes"] == ["T no longer waits for U: what U has released is on its way."]
     assert [glance["ended"] for glance in found["glances"]] == [8]
 
 

@@ -118,7 +118,7 @@ def test_a_query_reaches_the_format(sentences: Path) -> None:
     lines = exporter("sentences").export(scene("lecture"), view).decode().splitlines()
     assert max(map(len, lines)) <= 30
     assert filename(scene("lecture"), "sentences", view) == "lecture-step-5.txt"
-    assert exporter("sentences").export(scene("lecture"), View.of(scene("lecture"))).startswith(b"0. Nothing has")
+    assert exporter("sentences").export(scene("lecture"), View.of(scene("lecture"))).startswith(b"0. Three processes")
     with pytest.raises(InputError, match="--letters '5' is not possible; give a whole number from 20 to 200"):
         view_of(scene("lecture"), "sentences", {"letters": "5"})
 

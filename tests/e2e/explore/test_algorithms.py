@@ -60,7 +60,7 @@ def test_an_algorithm_without_the_channels_that_it_needs_runs_and_they_are_offer
     page.get_by_role("button", name="Make every channel FIFO").click()
     page.locator(".cc-edits li", has_text="every channel is FIFO").wait_for()
     page.get_by_label(RULES).select_option(label="Aligned barriers")
-    page.get_by_role("button", name="Take away the channels to P1: then it is a source").click()
+    page.get_by_role("button", name="Remove the channels to P1, which makes it a source").click()
     page.locator(".cc-edits li", has_text="P1 loses its incoming channels").wait_for()
     assert page.locator(".cc-signs li:visible", has_text="barrier").count() == 1
 
@@ -152,7 +152,7 @@ def test_a_user_chooses_which_processes_fail(tab):
     assert "If all processes fail (a total failure), 4 rollbacks lead to it" in record.inner_text()
     choices = record.get_by_role("group", name="Which processes fail?")
     choices.get_by_role("button", name="P1").press("Enter")
-    record.get_by_text("If only P1 fails, its last copy fits the present state of P2").wait_for()
+    record.get_by_text("If only P1 fails, its last checkpoint is consistent with the present state of P2").wait_for()
     pressed = choices.locator("[aria-pressed=true]")
     assert pressed.all_inner_texts() == choices.locator(":focus").all_inner_texts() == ["P1"]
     choices.get_by_role("button", name="P2").press("Enter")

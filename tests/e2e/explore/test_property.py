@@ -23,7 +23,7 @@ def test_a_snapshot_keeps_its_answer_to_itself_until_it_is_complete(tab):
     )
     tab.press("ArrowRight")
     told = cards(tab)["Snapshot S1"]
-    assert "T does not wait for U any more: what U has released is on its way." in told
+    assert "T no longer waits for U: what U has released is on its way." in told
     assert "It does not hold in S1, so it did not hold at step 7, when S1 began." in told
     pictures = tab.page.locator(".cc-card:last-of-type .cc-waiting")
     names = [picture.get_attribute("aria-label") for picture in pictures.all()]

@@ -127,7 +127,7 @@ def test_algorithms_come_and_go_and_what_is_refused_says_why_where_it_was_asked(
     comparison.open("scenario=two_banks&algorithms=aligned_barriers,chandy_lamport")
     refused = comparison.column("aligned_barriers").locator(".cc-refused")
     assert "Aligned barriers begin at a source" in refused.inner_text()
-    refused.get_by_role("button", name="Take away the channels to S1: then it is a source").click()
+    refused.get_by_role("button", name="Remove the channels to S1, which makes it a source").click()
     refused.wait_for(state="hidden")
     comparison.answered()
     assert len(comparison.steps()) == 2

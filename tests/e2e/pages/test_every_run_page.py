@@ -92,7 +92,7 @@ def test_a_crash_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
     page.get_by_role("heading", name="1 check fails in some runs, with at most 1 crash: 921 states").wait_for()
     page.get_by_text("In a run: at most 1 crash; a crashed process may restart").wait_for()
     page.get_by_role("radio", name="Checks").click()
-    page.get_by_text("P2 crashes: it loses its state").wait_for()
+    page.get_by_text("P2 crashes. It loses its state").wait_for()
     page.get_by_text("After a crash, only complete snapshots are checked").wait_for()
     page.get_by_role("button", name="Channel states (7 steps)").click()
     page.wait_for_selector(EXPLORER)
@@ -128,7 +128,7 @@ def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
 
 
 REFUSED = {
-    "complete=2&rule=lai_yang&crashes=1": "Crashes: the rules of Lai-Yang do not allow for a crash as yet",
+    "complete=2&rule=lai_yang&crashes=1": "Crashes: the rules of Lai-Yang do not support a crash yet",
     "scenario=crash&crashes=1": ("Crashes: the scenario has faults of its own; take them out, or leave Crashes out."),
     "complete=2&restarts=yes": "A crashed process may restart: only a process that has crashed can start again",
     "complete=2&losses=3": "losses: expected a whole number from 0 to 2, not '3'.",

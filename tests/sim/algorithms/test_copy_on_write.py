@@ -72,7 +72,7 @@ def test_a_page_is_copied_at_its_first_write_while_the_copy_is_saved() -> None:
     told = sentences(execution)
     assert told[2] == (
         "P1 begins to save: it forks a copy of its state <5 keys, 1 written>, which shares all pages with it. "
-        "Everybody has made a copy."
+        "Every process has made a copy."
     )
     assert told[8] == "The copy of P1 is saved. Meanwhile P1 copied 2 of 5 pages."
 
@@ -81,7 +81,7 @@ def test_each_snapshot_counts_its_own_pages() -> None:
     script = (write(6, "k1", 1), write(12, "k1", 2), write(13, "k2", 1), write(16, "k3", 1))
     execution = run(store(script, snapshots=(start("P1", 5), start("P1", 11, "S2"))))
     assert noted(execution) == {("P1", "S1"): {"copied": 2, "of": 5}, ("P1", "S2"): {"copied": 3, "of": 5}}
-    assert "Everybody has made a copy for S2." in sentences(execution)[3]
+    assert "Every process has made a copy for S2." in sentences(execution)[3]
 
 
 def test_a_state_that_is_no_mapping_is_one_page() -> None:

@@ -98,12 +98,11 @@ def test_nobody_asks_that_the_copies_fit_together() -> None:
     ((step, told),) = record["verdicts"]
     assert step == 10 and [own["check"] for own in told] == ["Complete", "Not coordinated", "Recovery line"]
     assert [own.get("remark", False) for own in told] == [False, True, True]
-    assert told[1]["text"] == (
-        "Nobody takes care that the copies are a consistent cut. Here the last ones do not fit together."
-    )
+    assert told[1]["text"] == "No rule makes the checkpoints a consistent cut. Here the latest ones do not form one."
     assert told[2]["text"] == (
         "It is the latest consistent cut that the processes can go back to after a failure. If all processes fail (a "
-        "total failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states; no copy was of any use."
+        "total failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states. No checkpoint was of any "
+        "use."
     )
 
 
@@ -132,7 +131,7 @@ def test_what_is_in_the_channels_is_in_no_copy() -> None:
     recovery = recoveries_of(execution)["S1"]
     assert (recovery.line, recovery.rollbacks) == ({"P1": 1, "P2": 0}, ())
     (line,) = stages(execution)
-    assert line.text.endswith("Lost, or to be sent again: 30.")
+    assert line.text.endswith("Lost, unless they are sent again: 30.")
 
 
 def test_each_rollback_is_a_cut_to_look_at_and_the_line_is_drawn() -> None:
@@ -140,7 +139,7 @@ def test_each_rollback_is_a_cut_to_look_at_and_the_line_is_drawn() -> None:
     scene = compose(execution)
     shown = [(cut.name, cut.frontier, cut.consistent) for cut in scene.whole_run.story_cuts]
     assert shown == [
-        ("Last copies", (4, 3), False), ("Rollback 1", (2, 3), False), ("Rollback 2", (2, 1), False),
+        ("Last checkpoints", (4, 3), False), ("Rollback 1", (2, 3), False), ("Rollback 2", (2, 1), False),
         ("Rollback 3", (0, 1), False), ("Recovery line", (0, 0), True),
     ]  # fmt: skip
     (cut,) = scene.cuts

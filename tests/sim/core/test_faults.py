@@ -76,7 +76,7 @@ class TestPartition:
             (DOWN, "P1->P2", 6.5), (DOWN, "P2->P1", 6.5)
         ]  # fmt: skip
         assert set(freed_at(execution).values()) == {9}
-        assert sentences(execution)[3] == "C12 and C21 are severed: nothing arrives there until they are mended."
+        assert sentences(execution)[3] == "C12 and C21 are severed. Nothing arrives there until they are mended."
         assert narrate(execution)[3].badge == "Fault"
 
     def test_a_channel_that_is_never_mended_keeps_what_is_on_it(self):
@@ -107,7 +107,7 @@ class TestCrash:
         assert (lost.time, lost.process, lost.channel) == (7, "P2", "P1->P2")
         flight = execution.flights[lost.message_id or 0]
         assert flight.receive is None and flight.lost == lost
-        assert sentences(execution)[lost.step] == "P2 is down: 10 from P1 is lost."
+        assert sentences(execution)[lost.step] == "10 from P1 is lost, because P2 is down."
 
     def test_it_starts_again_from_its_initial_state_and_its_events_go_on(self):
         scenario = system(
@@ -119,7 +119,7 @@ class TestCrash:
         up = run(replace(scenario, faults=(*scenario.faults, fault("restart", "P2", 6))))
         assert [row.index for row in rows_of(up, RECEIVE)] == [1, 2]
         assert up.final.processes[1].state == 5 + 3
-        assert sentences(up)[4] == "P2 starts again, from its initial state 5."
+        assert sentences(up)[4] == "P2 starts again from its initial state 5."
 
     def test_a_part_that_is_done_is_not_lost(self):
         scenario = system("P1 P2", snapshots=(start("P1", 1),), faults=(fault("crash", "P2", 2.5),))
@@ -163,7 +163,7 @@ class TestJoinAndLeave:
         (joined,) = rows_of(execution, JOIN)
         assert (joined.time, joined.body) == (5, "100")
         assert [row.time for row in rows_of(execution, SEND) if row.process == "P3"] == [5]
-        assert sentences(execution)[joined.step] == "P3 joins, in its initial state 100."
+        assert sentences(execution)[joined.step] == "P3 joins in its initial state 100."
         assert [(own.kind, own.process, own.begin.time, own.lasts) for own in stops_of(execution)] == [
             (LEAVE, "P3", 0, 5)
         ]  # fmt: skip
@@ -172,7 +172,7 @@ class TestJoinAndLeave:
         early = replace(self.JOINS, script=(send("P1", "P3", 1, 5),), snapshots=())
         execution = run(early)
         (lost,) = rows_of(execution, LOST)
-        assert sentences(execution)[lost.step] == "P3 is not there: 5 from P1 is lost."
+        assert sentences(execution)[lost.step] == "5 from P1 is lost, because P3 is not in the system."
 
     def test_a_channel_of_one_who_has_left_does_not_stand_for_another(self):
         """P1 has closed C31 when P3 leaves. Two of its channels are left, and C41 is still open when C21 is closed."""

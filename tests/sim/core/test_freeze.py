@@ -151,8 +151,8 @@ class TestStandsStill:
 class TestWords:
     def test_sentences_and_choices(self):
         told = sentences(run(PAIR))
-        assert told[2] == "P2 is frozen: it stands still with all that it holds, and so do its timers."
-        assert told[3] == "P2 is thawed after 4.5 time units: it goes on with all that it holds."
+        assert told[2] == "P2 freezes. It keeps all that it holds, but it and its timers stand still."
+        assert told[3] == "P2 thaws after 4.5 time units and goes on with all that it holds."
         by_hand = replace(PAIR, scheduler=SchedulerChoice("manual", order=("act P1", "freeze P2")))
         assert [own.words for own in all_choices(run(by_hand), 2, 2)[0]] == ["P2 is thawed"]
 

@@ -90,10 +90,10 @@ class TestOracle12:
 
     def test_the_sentences(self):
         told = {
-            ("raw", "lose"): "30 on C12 is lost: nobody receives it.",
-            ("raw", "copy"): "30 on C12 is copied: it arrives twice.",
-            ("fifo", "lose"): "30 on C12 is lost, and the FIFO layer sends it again at 5.",
-            ("fifo", "copy"): "30 on C12 is copied, but the FIFO layer drops the second one.",
+            ("raw", "lose"): "30 on C12 is lost. P2 never receives it.",
+            ("raw", "copy"): "30 on C12 is copied, so it arrives twice.",
+            ("fifo", "lose"): "30 on C12 is lost. The FIFO layer sends it again at 5.",
+            ("fifo", "copy"): "30 on C12 is copied, but the FIFO layer drops the copy.",
         }
         for (layer, kind), sentence in told.items():
             assert sentences(run(one_message(fault(kind, "m"), network=Network(layer))))[2] == sentence

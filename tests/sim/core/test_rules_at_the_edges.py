@@ -220,7 +220,7 @@ def test_an_initiation_without_rows_has_a_sentence(register: Register) -> None:
     assert "P1 is asked to start S1; nothing can be seen of it yet." in texts
     assert any(text.startswith("The timer now of P1 goes off: P1 records its state") for text in texts)
     again = sentences(run(two("chandy_lamport", snapshots=(start("P1", 2), start("P2", 20)))))
-    assert "P2 is asked to start S1, but it has already recorded for it: nothing happens." in again
+    assert "P2 is asked to start S1, but it has already recorded for it, so nothing happens." in again
 
 
 def test_recording_again_discards_the_first_recording_everywhere(register: Register) -> None:

@@ -67,7 +67,7 @@ def test_without_a_source_the_edit_is_refused_and_the_remedy_makes_one(register)
     with pytest.raises(InputError, match="sources, which have no incoming channel"):
         checked_run(planned(scenario, edit, 0.0))
     remedy = remedy_of_refused(scenario, edit)
-    assert remedy is not None and remedy.words == "Take away the channels to P1: then it is a source"
+    assert remedy is not None and remedy.words == "Remove the channels to P1, which makes it a source"
     assert remedy.why == "Aligned barriers begin at a source, a process without incoming channels, and there is none"
     changed = planned(scenario, remedy.edit, 0.0)
     assert not [channel for channel in changed.channels if channel.target_name == "P1"]

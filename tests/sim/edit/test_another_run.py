@@ -156,7 +156,7 @@ def test_without_a_snapshot_there_is_nothing_to_ask() -> None:
         another_run(run(scenario), 1)
 
 
-def test_where_somebody_chose_every_step_chance_chooses() -> None:
+def test_chance_chooses_if_a_user_chose_every_step() -> None:
     scenario = system("P1 P2", script=(send("P1", "P2", 1.0),), snapshots=(start("P1", 1.0),))
     by_hand = edited_by(scenario, {"do": "manual", "after": 4}, 0.0)
     assert another_run(run(by_hand), 1).scheduler.kind == "random"

@@ -229,7 +229,7 @@ def test_delays_of_control_messages_stay_with_their_algorithm() -> None:
 # ------------------------------------------------------------------ the edit that takes all faults away
 
 
-def test_no_faults_leaves_no_line_and_no_rate_and_everybody_is_there() -> None:
+def test_no_faults_leaves_no_line_and_no_rate_and_all_processes_are_there() -> None:
     edit = {"do": "no_faults"}
     assert is_plan(edit)
     for name in ("crash", "joins", "lost_and_copied", "recovery"):
@@ -253,7 +253,7 @@ def test_no_faults_is_told_in_words_and_nothing_fails_then() -> None:
     assert "crash" in {event.kind for event in execution.events}
     after = apply_edit(execution, edit, 0.0)
     assert not {"crash", "restart", "lost"} & {event.kind for event in after.events}
-    assert describe_plan(execution.scenario, edit) == describe_edit(execution, edit) == "nothing fails any more"
+    assert describe_plan(execution.scenario, edit) == describe_edit(execution, edit) == "nothing fails"
 
 
 def test_who_misspells_it_is_told() -> None:

@@ -114,7 +114,7 @@ def test_a_bad_value_is_refused_in_one_sentence(wrong, told):
 
 
 def test_without_a_coordinator_no_setting_is_changed():
-    with pytest.raises(InputError, match="name: this run has no coordinator to be told anything; add one first"):
+    with pytest.raises(InputError, match="name: this run has no coordinator; add one first"):
         planned(library.load("lecture"), setting("timeout", 5), 0.0)
 
 

@@ -270,7 +270,7 @@ def test_an_edit_finds_its_message_under_whichever_name_a_delay_was_set(
 def test_an_edit_that_the_scheduler_would_ignore_is_refused() -> None:
     for scheduler in (SchedulerChoice("manual", order=("act P1",)), SchedulerChoice("random")):
         scenario = system("P1 P2", script=(send("P1", "P2", 1, label="A"),), scheduler=scheduler)
-        with pytest.raises(InputError, match=f"the {scheduler.kind} scheduler knows no delays"):
+        with pytest.raises(InputError, match=f"the {scheduler.kind} scheduler has no delays"):
             edited_by(scenario, {"do": "delay", "message": {"label": "A"}, "delay": 5}, 0)
 
 

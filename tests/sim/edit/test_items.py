@@ -68,7 +68,7 @@ def test_a_snapshot_may_start_at_another_time_and_process(lecture: Scenario) -> 
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"do": "change"}, "the edit is incomplete: say which"),
+    ({"do": "change"}, "the edit is incomplete; name the item"),
     ({"do": "change", "item": H}, "give one of at, to, body, process"),
     ({"do": "change", "item": {"script": 7}, "at": 1}, "item.script: there is no number 7; this scenario has 7"),
     ({"do": "delete", "item": {"snapshots": 1}}, "item.snapshots: there is no number 1; this scenario has 1"),
@@ -77,8 +77,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"do": "delete", "item": {"script": 1, "snapshots": 0}}, 'expected {"script": n}, {"snapshots": n} or'),
     ({"do": "delete", "item": [1]}, "item: expected a table"),
     ({"do": "delete", "item": {}}, 'expected {"script": n}'),
-    ({"do": "change", "item": A, "to": "P2"}, "an internal event goes to nobody"),
-    ({"do": "change", "item": S1, "body": "x"}, "the start of a snapshot has a time and a process only"),
+    ({"do": "change", "item": A, "to": "P2"}, "an internal event has no receiver"),
+    ({"do": "change", "item": S1, "body": "x"}, "the start of a snapshot has only a time and a process"),
     ({"do": "change", "item": H, "at": -1}, "at least 0"),
     ({"do": "change", "item": H, "at": "soon"}, "a number"),
     ({"do": "change", "item": H, "to": "P2"}, "sends a message to itself"),
@@ -131,7 +131,7 @@ def test_a_cut_at_an_event_that_moved_to_another_process_cannot_be_drawn_but_sta
 @each("after", ["A", "F", "P1.1", "P2.1"])
 def test_an_event_that_another_waits_for_is_not_deleted(after: str) -> None:
     lines = (send("P1", "P2", 1, label="A", receive_label="F"), ScriptLine("P2", 3, after, label="B"))
-    with pytest.raises(InputError, match=f"delete: B waits for {after}, which would be gone"):
+    with pytest.raises(InputError, match=f"delete: B waits for {after}, which this would delete"):
         delete(system("P1 P2", script=lines), {"script": 0})
     assert delete(system("P1 P2", script=lines), {"script": 1}).script == lines[:1]
 

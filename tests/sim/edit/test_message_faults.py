@@ -87,8 +87,8 @@ def test_the_words_of_the_edits() -> None:
     slow = {"do": "fault", "kind": "slow", "process": "P2", "at": 4}
     assert words({**slow, "factor": 3}) == "P2 takes 3 times as long from 4 on"
     assert words({**slow, "factor": 1}) == "P2 goes at its usual pace from 4 on"
-    assert words({"do": "network", "layer": "raw"}).startswith("a raw network: what is lost is lost")
-    assert words({"do": "network", "resend": 2}) == "a FIFO layer sends what is lost again after 2"
+    assert words({"do": "network", "layer": "raw"}).startswith("a raw network: lost messages stay lost")
+    assert words({"do": "network", "resend": 2}) == "a FIFO layer resends lost messages after 2"
     lost = run(edited_by(base(), LOSE_H, 0.0))
     assert describe_edit(lost, {"do": "delete", "item": {"faults": 0}}) == "delete the loss of the message sent at H"
 

@@ -200,7 +200,7 @@ def test_another_rollback_at_the_same_time_takes_its_place() -> None:
     assert plan_of(again.scenario).at == (10, 11, 12), "the time that the user looks at"
 
 
-def test_a_rollback_to_an_older_snapshot_deletes_what_belongs_to_the_life_that_is_over() -> None:
+def test_a_rollback_to_an_older_snapshot_deletes_what_belongs_to_the_old_epoch() -> None:
     """Else the next recovery would go on in a future that is abandoned."""
     text = BANK.replace("at = 2 }]", 'at = 2 }, { id = "S2", process = "P1", at = 14 }]')
     text = text[: text.index("faults")] + text[text.index("[workload]") :]
@@ -210,7 +210,7 @@ def test_a_rollback_to_an_older_snapshot_deletes_what_belongs_to_the_life_that_i
     again = apply_edit(older, of_recovery("at", [20, 30]), 0.0)
     assert [row.snapshot_id for row in again.events if row.kind == "recovery"] == ["S1", "S1"]
     assert sum(own.state for own in again.final.processes) == 1000
-    with pytest.raises(InputError, match="to: S2 is not there to go back to at 25; go back to S1"):
+    with pytest.raises(InputError, match="to: S2 is not stored at 25; go back to S1"):
         apply_edit(older, back_to("S2", 25), 0.0)
 
 
@@ -232,7 +232,7 @@ def test_without_times_it_is_the_last_of_the_recoveries() -> None:
 
 
 def test_by_hand_only_what_is_valid_so_far_can_be_gone_back_to() -> None:
-    with pytest.raises(InputError, match="to: S1 is not there to go back to; no snapshot is valid then"):
+    with pytest.raises(InputError, match="to: S1 is not stored; no snapshot is valid then"):
         apply_edit(run(without_times("manual")), {"do": "roll_back", "to": "S1"}, 0.0)
 
 
@@ -248,14 +248,14 @@ def test_by_hand_only_what_is_valid_so_far_can_be_gone_back_to() -> None:
         (of_storage("offsets", 1), "offsets: expected true or false, not 1"),
         (of_storage("speed", 3), "name: 'speed' is unknown"),
         ({"do": "storage", "on": "yes"}, "on: expected true or false, not 'yes'"),
-        (of_recovery("channels", False), "name: this run has no recovery; say first when one begins"),
+        (of_recovery("channels", False), "name: this run has no recovery; set first when one begins"),
         (of_recovery("speed", 3), "name: 'speed' is unknown"),
         (of_recovery("on", "sunday"), "on: 'sunday' is unknown"),
         (of_recovery("at", [1, "soon"]), "at[2]: expected a number of at least 0, not 'soon'"),
         (of_recovery("at", "soon"), "at: expected a number, not 'soon'"),
         ({"do": "recovery", "on": 1}, "on: expected true or false, not 1"),
-        (back_to("S1", 6), "to: S1 is not there to go back to at 6; no snapshot is valid then"),
-        (back_to("S9", 7), "to: S9 is not there to go back to at 7; go back to S1"),
+        (back_to("S1", 6), "to: S1 is not stored at 6; no snapshot is valid then"),
+        (back_to("S9", 7), "to: S9 is not stored at 7; go back to S1"),
         (back_to("S1", -1), "at: expected a finite number of at least 0, not -1"),
         ({"do": "roll_back"}, "to: is missing"),
     ],
@@ -291,7 +291,9 @@ def test_an_algorithm_that_allows_no_recovery_has_none(kind: str) -> None:
     changed = after(safe, other)
     assert changed.recovery is None and changed.storage == {}
     checked_run(changed)
-    assert "no recovery any more, for its rules do not allow for one" in describe_plan(safe, other)
+    assert "the recovery is removed, because the rules of this algorithm do not support one" in describe_plan(
+        safe, other
+    )
 
 
 def test_an_algorithm_that_allows_one_keeps_it() -> None:

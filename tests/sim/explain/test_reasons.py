@@ -149,7 +149,7 @@ def test_what_is_known_of_a_message_grows_with_the_steps() -> None:
      "50 is in no recorded state: P1 sent it at c (step 9), and a recovery (step 12) took that back before P1 recorded "
      "for S2."),
 ])  # fmt: skip
-def test_a_snapshot_after_a_recovery_knows_what_its_own_life_knows(name: str, message: str, wanted: str) -> None:
+def test_a_snapshot_after_a_recovery_knows_what_its_own_epoch_knows(name: str, message: str, wanted: str) -> None:
     execution = run(library.load(name))
     own = next(flight for flight in execution.flights if str(flight.body) == message)
     assert explain(execution, snapshots_of(execution)[1], own.id) == wanted
@@ -162,8 +162,8 @@ def test_what_is_fenced_off_is_not_on_its_way() -> None:
     second = snapshots_of(execution)[1]
     (marker,) = [own for own in execution.flights if own.is_marker and own.send.snapshot_id == second.id]
     assert explain(execution, second, marker.id) == (
-        "The marker of S2 is of a life that is over: it came to P2 after a recovery, and was fenced off (step 18). "
-        "What is fenced off changes nothing."
+        "The marker of S2 is from an old epoch: it came to P2 after a recovery, and was fenced off (step 18). "
+        "A fenced message changes nothing."
     )
 
 

@@ -23,16 +23,17 @@ from tests.cases import each
 
 
 @each(("failed", "names", "end"), [
-    ("P1,P2", ["Last copies", "Rollback 1", "Rollback 2", "Rollback 3", "Recovery line"],
-     "If all processes fail (a total failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states; no "
-     "copy was of any use."),
+    ("P1,P2", ["Last checkpoints", "Rollback 1", "Rollback 2", "Rollback 3", "Recovery line"],
+     "If all processes fail (a total failure), 4 rollbacks lead to it: P1 and P2 go back to their initial states. No "
+     "checkpoint was of any use."),
     ("P1", ["Recovery line"],
-     "If only P1 fails, its last copy fits the present state of P2: P1 goes back to its copy after H (step 10) and P2 "
-     "keeps its present state."),
+     "If only P1 fails, its last checkpoint is consistent with the present state of P2: P1 goes back to its checkpoint "
+     "after H (step 10) and P2 keeps its present state."),
     ("P2", ["After the failure", "Rollback 1", "Rollback 2", "Rollback 3", "Recovery line"],
-     "If only P2 fails, 4 rollbacks lead to it: P1 and P2 go back to their initial states; no copy was of any use."),
+     "If only P2 fails, 4 rollbacks lead to it: P1 and P2 go back to their initial states. No checkpoint was of any "
+     "use."),
 ])  # fmt: skip
-def test_the_line_of_the_domino_effect_whoever_fails(failed: str, names: list[str], end: str) -> None:
+def test_the_line_of_the_domino_effect_for_any_failure(failed: str, names: list[str], end: str) -> None:
     told = [*stages(run(with_failed(library.load("domino"), failed)))]
     assert [own.name for own in told] == names
     assert told[-1].text.endswith(end)
@@ -40,9 +41,9 @@ def test_the_line_of_the_domino_effect_whoever_fails(failed: str, names: list[st
 
 def test_who_has_not_failed_goes_back_from_its_present_state() -> None:
     first, rollback, *_ = stages(run(with_failed(library.load("domino"), "P2")))
-    assert first.text == "P2 fails and goes back to its last copy. P1 still has its present state."
+    assert first.text == "P2 fails and goes back to its last checkpoint. P1 still has its present state."
     assert rollback.text.startswith(
-        "P1 goes back from its present state to its copy after D (step 6): it has received m4"
+        "P1 goes back from its present state to its checkpoint after D (step 6). It had received m4"
     )
 
 
@@ -67,12 +68,12 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_caption_of_a_figure_says_who_fails(tmp_path: Path) -> None:
     out = tmp_path / "caption.txt"
     assert draw(["export", "domino", "--failed", "P1", "--format", "caption", "-o", str(out)]) == 0
-    assert "The bold dashed line is the recovery line. If only P1 fails, its last copy fits" in out.read_text()
+    assert "The bold dashed line is the recovery line. If only P1 fails, its last checkpoint is" in out.read_text()
 
 
 @each(("scenario", "failed", "told"), [
     ("domino", "P1,P7", "algorithm.failed: 'P7' is no process; the processes are P1, P2"),
-    ("lecture", "P1", "failed: Chandy-Lamport coordinates what is recorded, so all processes go back to one snapshot; "
+    ("lecture", "P1", "failed: Chandy-Lamport coordinates its recordings, so all processes go back to one snapshot; "
      "choose the algorithm uncoordinated"),
 ])  # fmt: skip
 def test_who_cannot_fail(scenario: str, failed: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,21 +26,21 @@ def cases(execution: Execution, label: str) -> list[str]:
 
 def test_the_steps_of_a_recovery() -> None:
     assert told("recovery")[11:] == [
-        "P2 crashes: it loses its state, and all that it has recorded and not finished.",
-        "The system is rolled back to S1: epoch 1 begins.",
+        "P2 crashes. It loses its state and every recording that it has not finished.",
+        "The system is rolled back to S1. Epoch 1 begins.",
         "P1 goes back to its part of S1: state 770.",
         "P2 goes back to its part of S1: state 200; 30 is put back into C12.",
         "P2 receives 30 from P1 on C12, where it was put back.",
-        "50 from P1 comes: it is of the life before the recovery, and P2 fences it off.",
+        "50 from P1 arrives, but it is from the epoch before the recovery. P2 fences it off.",
     ]
 
 
 @each("name, sentence", [
     ("recovery_without_channels", "P2 goes back to its part of S1: state 200; 30 is not put back into C12."),
-    ("recovery_without_fence", "P2 receives 50 from P1 on C12, though in this life nobody has sent it."),
-    ("recovery_of_one", "P2 alone is rolled back to S1: epoch 1 begins."),
+    ("recovery_without_fence", "P2 receives 50 from P1 on C12, though P1 has not sent it in this epoch."),
+    ("recovery_of_one", "Only P2 is rolled back to S1. Epoch 1 begins."),
     ("crash_during_commit",
-     "P2 crashes: it loses its state, and all that it has recorded and not finished. S2 will never be valid: the "
+     "P2 crashes. It loses its state and every recording that it has not finished. S2 will never be valid: the "
      "storage deletes the parts of P2 and P1, for P2 crashed, and tells the coordinator that there will be no "
      "manifest."),
     ("crash_during_commit", "P1 goes back to its part of S1: state 770. P1 tells the coordinator that it is here."),
@@ -68,9 +68,9 @@ def test_the_reasons_in_words() -> None:
     execution = run(library.load("recovery"))
     fifty = next(event.message_id for event in execution.events if event.label == "c") or 0
     assert [fate_in_words(execution, fifty, fate) for fate in fates(execution, fifty)] == [
-        "50 is abandoned: P1 sent it at c (step 10), after the line that the recovery (step 12) goes back to.",
-        "50 is fenced off (step 16): P1 sent it at c (step 10), and the recovery (step 12) has taken that back. Nobody "
-        "has sent it in the new life.",
+        "50 is abandoned. P1 sent it at c (step 10), after the line that the recovery (step 12) goes back to.",
+        "P2 fences 50 off (step 16). P1 sent it at c (step 10), but the recovery (step 12) has undone that. In the new "
+        "epoch P1 has not sent it.",
     ]
 
 

@@ -29,7 +29,7 @@ def test_what_holds_is_a_sentence() -> None:
         "one_marker": ("One marker per channel", "Every channel has carried exactly one marker."),
         "consistency": ("Consistent cut", "Every message that is received inside the cut is also sent inside it."),
         "channel_states": (
-            "Channel states", "The state of each channel is the messages that cross the cut, in their order."
+            "Channel states", "Each channel state holds the messages that cross the cut, in their order."
         ),
         "conservation": (
             "Conservation", "Nothing is lost or counted twice: 720 in processes + 80 in channels = 800 money."

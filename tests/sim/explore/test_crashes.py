@@ -27,7 +27,7 @@ ONE_CRASH, AND_BACK = MayHappen(crashes=1), MayHappen(crashes=1, restarts=True)
     ("sends", "states", "transitions"), [(1, 181, 386)],
 )  # fmt: skip
 def test_two_processes_and_one_crash(sends, states, transitions):
-    """Whoever crashes, and stays down: every complete snapshot is right."""
+    """For any process that crashes and stays down: every complete snapshot is right."""
     done = exploration(complete_graph(2, sends), may=ONE_CRASH)
     assert (done.found.states, done.found.transitions, done.found.complete) == (states, transitions, True)
     assert done.shortest() == []

@@ -195,7 +195,7 @@ def test_a_service_is_a_node_and_states_that_a_check_tells_apart_are_one(registe
 
 @pytest.mark.slow
 def test_states_that_do_not_fit_into_one_word_are_explored_exactly(monkeypatch):
-    """Control messages of everybody to everybody: 18 channels beside the processes."""
+    """Control messages of every node to every node: 18 channels beside the processes."""
     narrow = exploration(changed(complete_graph(3, 1), "lai_yang", not_fifo=True)).found
     monkeypatch.setattr(packing, "BITS", 20)
     wide = exploration(changed(complete_graph(3, 1), "lai_yang", not_fifo=True)).found
@@ -366,7 +366,7 @@ def test_a_bound_in_the_middle_of_a_search_loses_no_run():
         assert [run(done.runs[check]).steps for check, _ in done.shortest()] == [steps for _, steps in done.shortest()]
 
 
-def test_a_snapshot_that_nobody_can_begin_is_not_complete():
+def test_a_snapshot_that_no_process_can_begin_is_not_complete():
     never = replace(complete_graph(2, 0), snapshots=(Initiation("S1", "P1", after="P2.1"),))
     done = exploration(never)
     assert done.shortest() == [("completion", 0)]
@@ -493,4 +493,4 @@ def test_what_is_not_explored_yet_is_refused_in_one_sentence(table, lines, tmp_p
     path.write_text(f'processes = 2\n[{table}]\n{lines}\n[[snapshots]]\nid = "S1"\nprocess = "P1"\nat = 1\n')
     assert main(["explore", str(path)]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"{table}: every run is explored without") and told.count("\n") == 1
+    assert told.startswith(f"{table}: exploration does not support") and told.count("\n") == 1

@@ -129,7 +129,7 @@ def test_a_run_leads_to_every_representative():
 
 
 class Favourite(ChandyLamport):
-    """Whoever receives a marker tells the same process."""
+    """Each process that receives a marker tells the same process."""
 
     name = "test_favourite"
 

@@ -161,7 +161,7 @@ def recording(execution: Execution, snapshot: str, process: str) -> Event:
     return next(row for row in rows if row.process == process)
 
 
-def test_everybody_goes_back_to_the_recordings_of_the_snapshot() -> None:
+def test_all_processes_go_back_to_the_recordings_of_the_snapshot() -> None:
     (rollback,) = rollbacks_of(RECOVERY)
     assert (rollback.step, rollback.snapshot) == (12, "S1")
     assert {name: row and row.step for name, row in rollback.line.items()} == {"P1": 3, "P2": 2}
@@ -184,14 +184,14 @@ def test_an_event_is_taken_back_by_a_recovery_if_it_is_gone(name: str) -> None:
     }
 
 
-def test_a_second_recovery_goes_back_to_the_same_line_and_takes_the_life_between_back() -> None:
+def test_a_second_recovery_goes_back_to_the_same_line_and_takes_the_epoch_between_back() -> None:
     one, other = rollbacks_of(TWICE)
     assert one.line == other.line and one.step < other.step
     assert taken_back(TWICE)[by_label(TWICE, "b").row] is other
 
 
 def test_what_is_put_back_twice_has_an_end_each_time() -> None:
-    """As it was sent and as it was put back first, it is received in a life that is over."""
+    """As it was sent and as it was put back first, it is received in an old epoch."""
     ways = [TWICE.flights[0], *TWICE.replays]
     receipts = [own.receive for own in ways if own.receive is not None]
     assert [is_gone(row) for row in receipts] == [True, True, False]
@@ -207,7 +207,7 @@ def test_what_is_under_way_when_it_is_put_back_is_fenced_off_itself() -> None:
     assert list(own.losses) == [0]
 
 
-def test_the_state_of_a_cut_in_a_life_that_is_over(back_to_the_first: Execution) -> None:
+def test_the_state_of_a_cut_in_an_old_epoch(back_to_the_first: Execution) -> None:
     """S2 has 30 and 20 received; after the rollback nothing of that is inside any cut."""
     own = back_to_the_first
     labels = {name: [event.label for event in events_inside(own, recording(own, "S2", name))] for name in ("P1", "P2")}
@@ -222,7 +222,7 @@ def test_the_state_of_a_cut_in_a_life_that_is_over(back_to_the_first: Execution)
     assert ColouredRun(own, snapshots["S3"]).frontier["P1"] == 2
 
 
-def test_copies_that_nobody_coordinates_are_over_with_their_life() -> None:
+def test_uncoordinated_checkpoints_end_with_their_epoch() -> None:
     """All go back to the start, so the last copies contain what is gone; the line has what is left."""
     own = run(library.load("domino_recovery"))
     (copies,) = snapshots_of(own)
@@ -231,7 +231,7 @@ def test_copies_that_nobody_coordinates_are_over_with_their_life() -> None:
         ColouredRun(own, copies)
 
 
-def test_a_copy_of_a_life_between_two_recoveries_holds_what_came_before_both() -> None:
+def test_a_checkpoint_between_two_recoveries_holds_what_came_before_both() -> None:
     (copies,) = snapshots_of(run(parse_toml(TAKEN_BACK_AGAIN, "test")))
     assert copies.is_over and copies.events == {"P1": ("A", "B", "D", "E"), "P2": ()}
 
@@ -241,7 +241,7 @@ def test_the_states_at_cuts_are_those_of_the_surviving_line(back_to_the_first: E
     assert states.local == {"P1": [800, 770, 765], "P2": [200, 230, 235]}
 
 
-def test_each_life_knows_a_message_as_it_came_to_it() -> None:
+def test_each_epoch_knows_a_message_as_it_came_to_it() -> None:
     own = run(library.load("recovery_without_fence"))
     thirty = own.flights[0]
     old, new = recording(own, "S1", "P2"), recording(own, "S2", "P2")

@@ -67,8 +67,8 @@ def test_an_edit_that_names_groups_severs_all_channels_between_them_by_one_line(
     "groups, why",
     [
         ([["P1"], ["P4"]], "'P4' is no process"),
-        ([["P1", "P2"], ["P2"]], "P2 is in two of them"),
-        ([["P1", "P2", "P3"]], "no channel joins two of them"),
+        ([["P1", "P2"], ["P2"]], "P2 is in two groups"),
+        ([["P1", "P2", "P3"]], "no channel joins two of the groups"),
         ([["P1"], "P2"], "expected a list of texts"),
         ("P1", "expected a list of groups of processes"),
         ([["P1"], [2]], "expected texts in the list"),

@@ -66,7 +66,7 @@ def test_who_keeps_its_state_works_in_the_new_epoch() -> None:
     assert {row.epoch for row in execution.table if row.process == "P2" and row.time > 6} == {1}
     assert run(scenario, copied=True).table == execution.table
     told = sentences(execution)
-    assert any("P1 alone is rolled back to S1, and P2 keeps its present state: epoch 1 begins." in own for own in told)
+    assert any("Only P1 is rolled back to S1, and P2 keeps its present state. Epoch 1 begins." in own for own in told)
 
 
 @examples(40)

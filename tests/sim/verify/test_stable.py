@@ -63,8 +63,8 @@ def test_everybody_is_passive_and_yet() -> None:
     assert answers(execution, "terminated") == {"S1": (False, True), "S2": (True, True)}
     assert found.since == 10 and found.found_by is found.answers[1]
     assert [theorem(own) for own in found.answers] == [
-        "It does not hold in S1, so it did not hold at step 3, when S1 began. S1 cannot say whether it holds by now.",
-        "It holds in S2, so it holds at step 13, when S2 was complete, and ever after.",
+        "It does not hold in S1, so it did not hold at step 3, when S1 began. S1 cannot say whether it holds now.",
+        "It holds in S2, so it holds from step 13 on, when S2 was complete.",
     ]
 
 
@@ -74,12 +74,12 @@ def test_a_property_in_words() -> None:
         "Termination: The computation has terminated from step 10 on (time 76). S2 is the first to show it, at step "
         "13: 20 time units later.",
         "  S1: The computation has not terminated: every process is passive, but p2's message 'activate' is on its way "
-        "to p1. The process states alone would say the contrary, and be wrong: the computation has terminated (every "
+        "to p1. The process states alone say the opposite, which is wrong: the computation has terminated (every "
         "process is passive).",
-        "      It does not hold in S1, so it did not hold at step 3, when S1 began. S1 cannot say whether it holds by "
+        "      It does not hold in S1, so it did not hold at step 3, when S1 began. S1 cannot say whether it holds "
         "now.",
         "  S2: The computation has terminated: every process is passive, and every channel is empty.",
-        "      It holds in S2, so it holds at step 13, when S2 was complete, and ever after.",
+        "      It holds in S2, so it holds from step 13 on, when S2 was complete.",
     ]
 
 
@@ -311,7 +311,7 @@ def test_snapshots_are_repeated_until_one_shows_the_property(scenario: str, name
     [
         ({"property": "deadlock"}, "'deadlock' is no property of this workload; did you mean 'deadlocked'"),
         ({"process": "P9"}, "P9"),
-        ({}, "No process is in a deadlock in this run, to its end: no snapshot will ever show it"),
+        ({}, "No process is in a deadlock up to the end of this run; no snapshot will ever show it"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(edit: dict[str, Any], problem: str) -> None:

@@ -92,16 +92,19 @@ def test_a_bad_address_is_one_sentence(query, told):
         (FormState(Shared(scenario="nowhere")), "nowhere"),
         (FormState(Shared(scenario="hundred")), "100 processes are more than this page explores"),
         (replace(BANKS, rule="magic"), "no such algorithm"),
-        (replace(BANKS, rule="lai_yang", crashes=1), "the rules of Lai-Yang do not allow for a crash as yet"),
+        (replace(BANKS, rule="lai_yang", crashes=1), "the rules of Lai-Yang do not support a crash yet"),
         (FormState(Shared(scenario="crash"), crashes=1), "the scenario has faults of its own"),
         (replace(BANKS, restarts=True), "only a process that has crashed can start again"),
         (
             FormState(Shared(toml=LEAVING, name="leaving")),
-            "faults: every run is explored without processes that join or leave",
+            "faults: exploration does not support processes that join or leave",
         ),
-        (FormState(Shared(toml=LOSING, name="losing"), losses=1), "without messages that the scenario loses or copies"),
-        (FormState(Shared(scenario="recovery_tutorial")), "recovery: every run is explored without recoveries as yet"),
-        (FormState(Shared(toml=STORING, name="storing")), "storage: every run is explored without a storage as yet"),
+        (
+            FormState(Shared(toml=LOSING, name="losing"), losses=1),
+            "does not support messages that the scenario loses or copies",
+        ),
+        (FormState(Shared(scenario="recovery_tutorial")), "recovery: exploration does not support recoveries yet"),
+        (FormState(Shared(toml=STORING, name="storing")), "storage: exploration does not support a storage yet"),
     ],
 )
 def test_what_cannot_be_explored_is_one_sentence(asked, told):
