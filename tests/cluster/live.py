@@ -98,7 +98,7 @@ def without_times(events: list[Event]) -> list[Event]:
 
 
 def told_again(logs: Path) -> Execution:
-    """The run of a cluster, told again to the simulation. Fails unless that comes to the very same rows."""
+    """The replay of a cluster's run in the simulation. Fails unless that comes to the very same rows."""
     execution = run(replace(retold(logs)))
     ours, theirs = without_times(table(logs)), without_times(execution.table)
     for own, other in zip(ours, theirs, strict=False):

@@ -1,6 +1,6 @@
 """A rule book and a workload, each one file as a student writes it, in a copy of the packages: nothing else is changed.
 
-They run in the simulation, in the explorer and live; the live run is told again to the simulation, which comes to the
+They run in the simulation, in the explorer and live; the live run is replayed in the simulation, which comes to the
 same snapshots.
 """
 
@@ -155,7 +155,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def done(project: Path, package: str, *arguments: str) -> str:
-    """What a command has printed that has done its work."""
+    """The output of a command that has done its work."""
     found = asked(*arguments, project=project, package=package)
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout
