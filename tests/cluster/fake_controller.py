@@ -53,7 +53,7 @@ class FakeController:
         return self.add(wish)
 
     def add(self, wish: Wish) -> Snapshot:
-        """A snapshot that somebody asks for."""
+        """Ask for a snapshot."""
         number = len(self.rows)
         self.rows.append(
             Snapshot(

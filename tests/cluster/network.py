@@ -24,7 +24,7 @@ LISTENERS: list[Listener] = []  # of the ends that listen
 
 
 def carried_out(work: Coroutine[Any, Any, Value]) -> Value:
-    """Carry out what a test does; at the end nobody listens any more."""
+    """Carry out what a test does; at the end nothing listens any more."""
 
     async def main() -> Value:
         try:
@@ -89,7 +89,7 @@ class End:
         return self
 
     def address(self, port: int | None = None) -> Address:
-        """Where it listens, or the proxy before it."""
+        """The address of its listener, or of the proxy before it."""
         return Address("127.0.0.1", port or self.port, self.incarnation)
 
     async def raw(self) -> Raw:
@@ -172,7 +172,7 @@ class Proxy:
             writer.close()
 
     def cut(self) -> None:
-        """End all connections, whatever is on them."""
+        """End all connections at once."""
         for writer in self._writers:
             writer.transport.abort()
         self._writers.clear()

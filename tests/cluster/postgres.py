@@ -81,7 +81,7 @@ class Server:
         return f"postgresql://{USER}@{HOST}:{self.port}/{name}"
 
     def close(self) -> None:
-        """End it, whatever its state."""
+        """End it in any state."""
         if self._process is not None and self._process.poll() is None:
             self.kill()
 
@@ -100,7 +100,7 @@ class Server:
                 os.kill(pid, number)
 
     def _answers(self) -> bool:
-        """Whether somebody can connect. Fails if the server has ended."""
+        """Whether a client can connect. Fails if the server has ended."""
         import psycopg
 
         assert self._process is not None

@@ -111,7 +111,7 @@ class Up:
         assert self.url, self.said
 
     def ask(self, *arguments: str) -> Any:
-        """What a command says that asks this cluster, as JSON if it is that."""
+        """The output of a command that asks this cluster, as JSON if it is that."""
         done = said(*arguments, *self._where)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout

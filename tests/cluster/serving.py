@@ -64,7 +64,7 @@ class Server:
 
 @contextmanager
 def serving(app: ASGIApp, limits: Limits = Limits()) -> Iterator[Server]:  # noqa: B008
-    """A server of the app, stopped again whatever happens."""
+    """A server of the app, stopped again in any case."""
     with socket.create_server(("127.0.0.1", 0)) as listener:  # connections wait from here on
         server = connections.Server(app, limits, log_level="critical")
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

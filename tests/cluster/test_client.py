@@ -163,7 +163,7 @@ def test_a_token_that_no_header_carries() -> None:
 
 @contextmanager
 def saying(text: bytes | None) -> Iterator[str]:
-    """The address of something that answers with `text`, whatever it is asked (None: never)."""
+    """The address of a server that answers every request with `text` (None: it never answers)."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:

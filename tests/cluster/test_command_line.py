@@ -62,7 +62,7 @@ def nothing_starts_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """One that has a token and allows faults. Whoever uses it leaves it as it was: three nodes that run."""
+    """One that has a token and allows faults. A test that uses it leaves it as it was: three nodes that run."""
     folder = tmp_path_factory.mktemp("cluster") / "live"
     with up(*BANK, "--allow-faults", "--out", str(folder), token="sesame") as found:
         yield found
@@ -147,7 +147,7 @@ def test_after_kill_of_everything_it_begins_again_from_the_last_snapshot(tmp_pat
     assert "no cluster answers at" in sentence_of(asked("status", "--url", cluster.url))
 
     async def look(supervisor: Supervisor) -> None:
-        """Who had left stays away."""
+        """A node that had left stays away."""
         assert [node.status.value for node in supervisor.nodes()] == ["RUNNING", "ABSENT", "RUNNING", "RUNNING"]
 
     lived(Wanted(bank(3, most=4), folder, restores=True), look)
@@ -186,7 +186,7 @@ def test_what_a_newcomer_sees(tmp_path):
 
 
 def said_by(wanted: Wanted) -> list[str]:
-    """What is said when a cluster is made ready to start."""
+    """The lines that are printed when a cluster is prepared."""
     lines: list[str] = []
     with prepared(wanted, lines.append):
         return lines
@@ -443,7 +443,7 @@ def test_what_has_no_meaning_in_a_cluster_is_refused():
 
 
 def given(server: Server, *arguments: str) -> Any:
-    """What a command prints that asks a cluster which there is not."""
+    """The output of a command that asks a fake cluster."""
     done = said(*arguments, "--url", server.url)
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
@@ -513,11 +513,11 @@ def test_a_snapshot_that_comes_to_nothing_has_exit_status_1(
     assert (json.loads(done.stdout)["status"], done.returncode) == (status, 0 if status is Status.COMPLETED else 1)
 
 
-# ---------------------------------------------------------------------- what is replayed
+# ---------------------------------------------------------------------- replays
 
 
 @pytest.mark.slow
-def test_the_run_is_told_again(tmp_path, capsys):
+def test_the_run_is_replayed(tmp_path, capsys):
     folder, again, table = tmp_path / "live", tmp_path / "again.toml", tmp_path / "table"
     shown: dict[str, Any] = {}
 

@@ -1,4 +1,4 @@
-"""What a live cluster answers over HTTP, through a real server and a cluster that there is not."""
+"""The answers of a live cluster over HTTP, through a real server and a fake cluster."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_while_the_registry_does_not_answer_the_cluster_is_alive(
     assert server.ask("GET", "/v1/nodes").status == 200
 
 
-def test_who_waits_for_the_storage_holds_nobody_else(
+def test_a_request_that_waits_for_the_storage_holds_no_other(
     server: Server, controller: FakeController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, waiting, own = threading.Event(), threading.Semaphore(0), controller.contents

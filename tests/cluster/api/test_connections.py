@@ -1,4 +1,4 @@
-"""Connections to the API: half-sent requests, slow clients and too many of either keep nobody out."""
+"""Connections to the API: half-sent requests, slow clients and too many of either keep no client out."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def problem(said: bytes) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("said", HALF_SENT.values(), ids=HALF_SENT)
-def test_half_sent_requests_keep_nobody_out(said: bytes) -> None:
+def test_half_sent_requests_keep_no_client_out(said: bytes) -> None:
     """The oldest of them have to go: there are never more connections than the limit."""
     limits = Limits(10, headers_s=600, body_s=600, idle_s=600)
     with serving(create_app(FakeController(), None), limits) as server, crowd(server.port, 60, said) as clients:

@@ -1,4 +1,4 @@
-"""The page of the API works without a network: whatever it loads, the app itself serves."""
+"""The page of the API works without a network: the app itself serves every file that it loads."""
 
 from __future__ import annotations
 

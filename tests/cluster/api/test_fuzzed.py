@@ -1,7 +1,7 @@
-"""Whatever is asked, the answer is one that the API's own document has.
+"""Every request has an answer that the API's own OpenAPI description has.
 
-Schemathesis makes the requests from the document: fitting ones, which must not be refused as malformed, and others,
-which must be. No answer is a mistake of the server, and each has the form, headers and status that the document says.
+Schemathesis makes the requests from it: fitting ones, which must not be refused as malformed, and others,
+which must be. No answer is a mistake of the server, and each has the form, headers and status that it says.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Obliging(FakeController):
 
 
 def document_of(token: str | None) -> Any:
-    """The document of the API of such a cluster. Schemathesis takes seconds to load, so no other test does."""
+    """The OpenAPI description of such a cluster. Schemathesis takes seconds to load, so no other test does."""
     import schemathesis
 
     app = create_app(Obliging(), token)
@@ -54,7 +54,7 @@ def document_of(token: str | None) -> Any:
 
 
 def check(case: Any, headers: dict[str, str]) -> None:
-    """The answer is one that the document has."""
+    """The answer is one that the description has."""
     from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
     response = case.call(headers=headers)
@@ -65,7 +65,7 @@ def check(case: Any, headers: dict[str, str]) -> None:
 
 
 def fuzz(operation: Any, fits: bool, headers: dict[str, str], examples: int) -> None:
-    """Asks one operation so many times: for what fits the document, or for what does not."""
+    """Ask for one operation many times, with requests that fit its description, or with others."""
     from schemathesis import GenerationMode
 
     @settings(

@@ -1,4 +1,4 @@
-"""Who may ask: tokens, names of this machine, origins."""
+"""The rights of a request: tokens, names of this machine, origins."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def rows_of(count: int) -> str:
     return "".join(f'data: {{"row": {number}}}\n\n' for number in range(count))
 
 
-def test_a_slow_reader_is_cut_off_and_harms_nobody_else() -> None:
+def test_a_slow_reader_is_cut_off_and_harms_no_other() -> None:
     async def story() -> tuple[str, str, int]:
         source, slow, quick = Source(), Client(), Client()
         streams = Streams(source.rows, most_waiting=5)
@@ -162,7 +162,7 @@ def test_a_slow_reader_is_cut_off_and_harms_nobody_else() -> None:
     assert still_open == 0
 
 
-def test_rows_that_come_all_at_once_cut_off_nobody_who_is_ready() -> None:
+def test_rows_that_come_all_at_once_cut_off_no_client_that_is_ready() -> None:
     async def story() -> str:
         source, ready = Source(), Client()
         ready.awake.set()

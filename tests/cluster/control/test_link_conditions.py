@@ -1,4 +1,4 @@
-"""What is done to a cluster stays done to a node that starts again; and what is hit twice comes back."""
+"""Faults of channels hold for a node that starts again, and a node that is hit twice comes back."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def test_a_controller_that_has_lost_its_registry_ends_with_its_nodes_in_one_sent
 
 
 class Storage:
-    """What a cluster writes hangs, or fails, where the name of a file ends in `ending`."""
+    """A storage that hangs, or fails, if the name of a file ends in `ending`."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         (self._place,) = supervisor.store.checkpoints._places.values()
@@ -323,7 +323,7 @@ def test_a_storage_that_does_not_answer_is_no_reason_to_go_back_further(
 # ---------------------------------------------------------------------- the time that a snapshot has
 
 
-def test_a_snapshot_that_nobody_begins_expires_and_is_not_begun_afterwards(tmp_path: Path) -> None:
+def test_a_snapshot_that_does_not_begin_expires_and_is_not_begun_afterwards(tmp_path: Path) -> None:
     async def act(supervisor: Supervisor) -> None:
         assert (await taken(supervisor)).status is Status.COMPLETED
         waits = await taken(supervisor)

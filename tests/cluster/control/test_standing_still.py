@@ -1,4 +1,4 @@
-"""Back-pressure, and what somebody does to channels at run time: nothing is lost, and all goes on afterwards."""
+"""Back-pressure, and faults of channels at run time: nothing is lost, and all goes on afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHERS = pytest.mark.long("whoever begins a snapshot over severed, slow and loss
 
 
 def report(supervisor: Supervisor, node: int, key: str) -> int:
-    """What a node has reported last."""
+    """The last value that a node has reported."""
     return int(supervisor.members[node].report.get(key, 0))
 
 

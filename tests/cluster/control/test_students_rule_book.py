@@ -155,7 +155,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def done(project: Path, package: str, *arguments: str) -> str:
-    """What a command has printed that has done its work."""
+    """The output of a command that has done its work."""
     found = asked(*arguments, project=project, package=package)
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout

@@ -1,4 +1,4 @@
-"""What the controller does when nodes come and go, when the storage fails, and when somebody asks for too much."""
+"""The controller if nodes come and go, if the storage fails, and if a user asks for too much."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def money(contents: Any) -> int:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """What acts on a cluster that those tests share after which it goes on as before."""
+    """A function that acts on a cluster which some tests share. After each of them it goes on as before."""
     with shared(Wanted(bank(), tmp_path_factory.mktemp("shared"), delay=DELAY)) as act:
         yield act
 
@@ -161,7 +161,7 @@ def test_a_node_that_is_lost_at_the_start_is_named(tmp_path, monkeypatch):
 
 
 def failing(method: Callable[..., Any], times: int) -> Callable[..., Any]:
-    """A method of a checkpoint store whose disk is full so often."""
+    """A method of a checkpoint store whose disk is full `times` times."""
     left = [times]
 
     def call(*arguments: Any) -> Any:
@@ -340,7 +340,7 @@ def test_only_the_newest_are_kept(tmp_path):
     live(Wanted(bank(retained=2), tmp_path / "cluster", delay=DELAY), act)
 
 
-def test_a_snapshot_that_nobody_coordinates_expires(tmp_path):
+def test_a_snapshot_without_a_coordinator_expires(tmp_path):
     """Its markers take a minute: by the rules alone it would not end before."""
     slow = Wanted(replace(bank(2), storage={"kept": 20.0}), tmp_path / "cluster", delay=(60, 60), has_coordinator=False)
 
@@ -426,7 +426,7 @@ def test_faults_have_to_be_allowed(tmp_path):
 
 
 def test_where_no_node_reaches_all_others_as_many_start_a_snapshot_as_it_takes(tmp_path):
-    """Two sources that only send, under rules that anybody may begin."""
+    """Two sources that only send, under rules that any process may begin."""
 
     async def act(supervisor: Supervisor) -> None:
         planned = supervisor.store.registry  # of two at a time, the one that is behind the other is given up

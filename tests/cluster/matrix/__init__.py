@@ -1,1 +1,1 @@
-"""Who is hit by what, and when: clusters of real processes under every pair of these, judged by tests/reference."""
+"""Clusters of real processes under every pair of victim, fault and moment, judged by tests/reference."""

@@ -44,7 +44,7 @@ MEANINGLESS: dict[tuple[str, str], str] = {
 
 
 class Cell(NamedTuple):
-    """Who is hit by what, and when."""
+    """A cell of the matrix: `who` is hit by `what`, and `when`."""
 
     who: str
     what: str

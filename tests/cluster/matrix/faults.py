@@ -1,4 +1,4 @@
-"""What hits a cluster, for as long as a block lasts."""
+"""Faults of a cluster, for as long as a block lasts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def hits(cell: Cell, stage: Stage, moment: Moment, database: Database | None) ->
 
 
 def lasting(what: str) -> float:
-    """How many seconds a fault lasts."""
+    """The seconds that a fault lasts."""
     return LASTS.get(what, 1.5 * LIMIT)
 
 

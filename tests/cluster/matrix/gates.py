@@ -1,4 +1,4 @@
-"""How something behaves at the moment: a file for each, which any process reads that has to do with it."""
+"""The present behaviour of storage, registry and cables: a file for each, which every process reads that uses it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Gates(NamedTuple):
     folder: Path
 
     def mode(self, name: str) -> str:
-        """How something behaves (empty: well)."""
+        """The behaviour of `name` (empty: it works)."""
         try:
             return (self.folder / name).read_text()
         except FileNotFoundError:

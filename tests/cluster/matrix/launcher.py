@@ -67,7 +67,7 @@ def hinder_registry(gates: Gates) -> None:
 
 
 def hinder_network(gates: Gates) -> None:
-    """What the nodes ENDS send to each other goes over a cable that behaves as its gate says."""
+    """Messages between the nodes ENDS go over a cable that behaves as its gate says."""
     from cluster.control.members import Member
 
     tell = Member.tell

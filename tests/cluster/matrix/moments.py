@@ -1,4 +1,4 @@
-"""How a moment is brought about, and made to last until something has happened in it."""
+"""Moments of a cluster: each is brought about, and lasts until something has happened in it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Play:
         return self._proxies[-1].port
 
     def problems(self) -> list[str]:
-        """What is wrong with the cluster after it has been hit, a sentence each."""
+        """The broken promises of the cluster after it has been hit, a sentence each."""
         with ExitStack() as stack:
             for proxy in self._proxies:
                 stack.callback(proxy.close)

@@ -92,7 +92,7 @@ class Stage:
 
     @property
     def last_words(self) -> str:
-        """What the controller and its nodes have said last."""
+        """The last words of the controller and its nodes."""
         return " / ".join(self.said[-4:])
 
     @property
@@ -177,12 +177,12 @@ class Stage:
         )
 
     def trigger(self) -> str:
-        """Ask for a snapshot. Returns its id (empty: it is refused, or nobody answers)."""
+        """Ask for a snapshot. Returns its id (empty: it is refused, or there is no answer)."""
         found = self.ask("POST", f"{SNAPSHOTS}/trigger")
         return str(found.body["snapshot_id"]) if found.status == 202 else ""
 
     def taken(self, snapshot: str) -> dict[str, Any]:
-        """What the API says of a snapshot; nothing if it does not answer."""
+        """The answer of the API about a snapshot; empty if there is none."""
         found = self.ask("GET", f"{SNAPSHOTS}/{snapshot}")
         return found.body if found.status == 200 else {}
 
@@ -198,7 +198,7 @@ class Stage:
     # ------------------------------------------------------------------ what it has logged
 
     def has_logged(self, who: str, *words: str) -> bool:
-        """Whether a line of a log has all these words: of the controller, or (empty) of anybody, in the last start."""
+        """Whether a line of a log in the last start has all these words: of the controller, or (empty) of any process."""
         logs = max((self.folder / "logs").iterdir(), key=lambda own: int(own.name))
         paths = [logs / f"{len(NAMES) + 1}.log"] if who == "controller" else list(logs.glob("*.log"))
         needles = [word.encode() for word in words]
