@@ -18,7 +18,7 @@ from views.live.form_state import FormState
 
 
 class StillRun:
-    """What frames and segments need of a run: here of one that was over before."""
+    """A run as frames and segments need it: here one that was over before."""
 
     def __init__(self, follower: Follower | None, state: str = "ended") -> None:
         self.id, self.form_state, self.owner = "0123456789abcdef", FormState(3), None

@@ -55,7 +55,7 @@ def on_show_in_explore() -> Shared | None:
     return replace(shared, step=0, shown={})
 
 
-# ------------------------------------------------------------------ what is explored
+# ------------------------------------------------------------------ the exploration
 
 
 def _follow() -> None:

@@ -1,7 +1,7 @@
 """Addresses on this server: below its base path (`server.baseUrlPath`, none at first), and those of the pages.
 
 Streamlit's client looks for its server below the address that was opened, finds none below a page, and tries again one
-level up. So a page that is opened directly is told where the server is: no request fails, and it appears sooner.
+level up. So a page that is opened directly gets the address of the server: no request fails, and it appears sooner.
 """
 
 from functools import cache
@@ -18,7 +18,7 @@ TRACES, HISTORY, LIVE = "traces", "history", "live"
 PAGE, PAGE_BEFORE = "page", "page_before"  # in the session: at this run of the script, and at the one before
 
 _HEAD = "<head>"
-_TOLD = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };</script>'
+_SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };</script>'
 
 
 @cache
@@ -26,7 +26,7 @@ def document() -> str:
     """Streamlit's own document, which also says that the server is one level above a page's address."""
     text = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     assert text.count(_HEAD) == 1
-    return text.replace(_HEAD, _HEAD + _TOLD)
+    return text.replace(_HEAD, _HEAD + _SERVER)
 
 
 def note_page(path: str) -> None:

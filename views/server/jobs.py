@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 MOST_WAITING = 5
 MOST_WAITING_IN_A_CLASS = 40  # where each visitor has one
 MOST_KEPT = 100  # finished jobs that are remembered
-GOODBYE_S = 6.0  # that the app waits at its end for a job that it has told to stop
+GOODBYE_S = 6.0  # that the app waits at its end for a job to stop
 POLL_S = 0.1
 
 WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped", "failed"

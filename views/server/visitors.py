@@ -49,8 +49,8 @@ def is_class() -> bool:
 
 def welcome(scope: Scope, answer: MutableHeaders) -> None:
     """Give a browser without a visitor's key one, with the answer, when it opens a page."""
-    asked = HTTPConnection(scope)
-    if is_class() and "text/html" in asked.headers.get("accept", "") and COOKIE not in asked.cookies:
+    request = HTTPConnection(scope)
+    if is_class() and "text/html" in request.headers.get("accept", "") and COOKIE not in request.cookies:
         secure = "; Secure" if scope["scheme"] == "https" else ""
         answer.append("Set-Cookie", f"{COOKIE}={secrets.token_urlsafe(24)}; Path=/; HttpOnly; SameSite=Lax{secure}")
 
@@ -63,10 +63,10 @@ def visitor() -> str | None:
     return sha256(key.encode()).hexdigest()[:32]
 
 
-def browser(asked: HTTPConnection) -> str:
+def browser(request: HTTPConnection) -> str:
     """The browser of a request outside a page's script: its visitor's key; without one, its address."""
-    key = asked.cookies.get(COOKIE) if is_class() else None
-    return key or (asked.client.host if asked.client else "")
+    key = request.cookies.get(COOKIE) if is_class() else None
+    return key or (request.client.host if request.client else "")
 
 
 def may_change(*made: Entry | Job | Store) -> bool:

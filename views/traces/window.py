@@ -102,7 +102,7 @@ def _take_looks() -> None:
         st.session_state[STATE].absorb(st.session_state[COMPONENT].outbox, is_open)
 
 
-# ------------------------------------------------------------------ which rows
+# ------------------------------------------------------------------ the rows
 
 
 def _chosen_rows(

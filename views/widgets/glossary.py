@@ -38,5 +38,5 @@ def glossary(terms: Collection[str]) -> None:
     if not terms:
         return
     rows = "".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in explained(terms))
-    with st.container(key="cut-words"), st.popover(words.WORDS, type="tertiary", help=words.WORDS_HELP):
+    with st.container(key="cut-words"), st.popover(words.WORDS, type="tertiary"):
         st.html(f'<dl class="cut-glossary">{rows}</dl>')

@@ -5,7 +5,6 @@ from __future__ import annotations
 # ------------------------------------------------------------------ the glossary
 
 WORDS = "Words"
-WORDS_HELP = "Explains the terms on this page, such as snapshot"
 
 # ------------------------------------------------------------------ the dialogs that open a scenario
 

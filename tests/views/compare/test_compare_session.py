@@ -279,7 +279,7 @@ def test_a_link_that_cannot_be_opened_changes_nothing() -> None:
 @examples(6)
 @given(st.sampled_from(["lecture", "two_banks", "barriers", "overlapping"]), st.sampled_from(FOUR), st.data())
 def test_any_edit_leaves_one_scenario_and_is_in_the_link(name: str, algorithm: str, data: Any) -> None:
-    """Every run is the shared scenario under its algorithm, and whoever follows the link sees the same."""
+    """Every run is the shared scenario under its algorithm, and the link opens the same runs."""
     session = opened(name, *dict.fromkeys(["chandy_lamport", algorithm]))
     execution = session.columns[algorithm].compared.execution
     assume(execution is not None)

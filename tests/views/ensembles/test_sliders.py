@@ -48,7 +48,7 @@ def asking(*, of: str = "10.0.0.1", key: str = "", method: str = "GET", **asked:
 
 
 def get(**asked: Any) -> Response:
-    """What the route answers."""
+    """The answer of the route."""
     request = asking(**asked)
     with ThreadPoolExecutor(1) as thread:  # a browser test may have a loop running in this one
         return thread.submit(asyncio.run, slider_runs._serve(request)).result()

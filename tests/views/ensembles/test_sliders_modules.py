@@ -1,4 +1,4 @@
-"""The sliders' modules alone: what they make of an answer, and of a memory that somebody spoilt."""
+"""The sliders' modules alone: an answer, and a memory that another program spoilt."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def session() -> ExploreSession:
 
 
 def scene(session: ExploreSession) -> dict[str, Any]:
-    """What the browser draws."""
+    """The drawing of the browser."""
     document: dict[str, Any] = json.loads(session.drawn)
     return document
 
@@ -259,7 +259,7 @@ def test_an_edit_whose_lattice_takes_too_long_is_drawn_without_it(session, monke
     told = scene(session)["lattice"]
     assert told == {
         "text": "P1.events > 1",
-        "problem": "To draw the lattice of this run takes too long; use fewer processes or messages.",
+        "problem": "Drawing this takes too long; use fewer processes or messages.",
     }
 
 

@@ -1,4 +1,4 @@
-"""What a cluster may be asked for on the page Live, and the command that runs it."""
+"""The state of the form of the page Live, and the command that runs its cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a snapshot of the live cluster has recorded: as the API says it, from the logs."""
+"""The record of a snapshot of the live cluster: as the API says it, from the logs."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Audit:
     """Stands for the streamed audit of a run: it judges what it is told to."""
 
     def __init__(self, folder: Path, logs: list[Path], name: str) -> None:
-        self.form_state = (folder, logs, name)
+        self.asked = (folder, logs, name)
         self.judged: dict[str, Judged] = {}
         self.ends: list[str] = []
 
@@ -128,7 +128,7 @@ def test_a_cluster_that_does_not_answer_is_ended_by_force(runs, monkeypatch):
 
 
 def test_it_ends_when_the_app_has_been_killed():
-    """Nobody is there to end it: the pipe to it is closed."""
+    """The app is gone and cannot end it: the pipe to it is closed."""
     program = (
         "import threading; from views.live.cluster import LIVE; from views.live.form_state import FormState\n"
         "run = LIVE.start(FormState(2), None)\n"

@@ -34,7 +34,7 @@ def opened(**query: str) -> AppTest:
 
 
 def told(page: AppTest) -> str:
-    """What the page says in HTML, without its marks."""
+    """The texts of the page in HTML, without its marks."""
     assert not page.exception
     return re.sub(r"<[^>]+>", " ", " ".join(own.proto.body for own in page.get("html")))
 

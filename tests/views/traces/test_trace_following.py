@@ -48,7 +48,7 @@ def shown(page: AppTest) -> Any:
 
 
 def told(page: AppTest) -> str:
-    """What the page says of how far it has come."""
+    """The line of the page on the number of rows."""
     return str(page.caption[0].value).replace("\\", "")
 
 

@@ -1,4 +1,4 @@
-"""The menu that saves a chart: what it asks, and that nothing is drawn before somebody wants it."""
+"""The menu that saves a chart: its options, and no drawing before the user wants it."""
 
 from __future__ import annotations
 

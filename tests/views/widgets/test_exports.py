@@ -30,7 +30,7 @@ app = Starlette(routes=exports.ROUTES)
 
 @dataclass
 class Answer:
-    """What the app answered."""
+    """The answer of the app."""
 
     status_code: int
     headers: dict[str, str]

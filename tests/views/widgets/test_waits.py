@@ -1,4 +1,4 @@
-"""What a page says while Spark starts."""
+"""The texts of a page while Spark starts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Spark:
 
 @pytest.fixture
 def starts(monkeypatch) -> Iterator[list[Spark]]:
-    """What was started in place of Spark."""
+    """The objects that were started in place of Spark."""
     made: list[Spark] = []
 
     def start(state, start):
