@@ -149,7 +149,7 @@ REFUSED_CELLS: list[tuple[dict[str, str], dict[str, str], str]] = [
 
 
 def told(act: Callable[[], object]) -> str:
-    """What the refusal says."""
+    """The text of the refusal."""
     try:
         act()
     except InputError as refusal:
