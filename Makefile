@@ -96,7 +96,7 @@ clean: ## remove the environment and caches
 	$(INSTALL) $(PACKAGES) -r requirements.lock
 	@touch $@
 
-.venv/fast: requirements-fast.lock pipeline/compiled/kernel.py .venv/build
+.venv/fast: requirements-fast.lock $(wildcard pipeline/compiled/*.py) .venv/build
 	$(INSTALL) $(PACKAGES) -r requirements-fast.lock
 	$(BIN)/python -m pipeline.compiled
 	@touch $@ .venv/app

@@ -1,7 +1,7 @@
 """The commands of `python -m pipeline`: each module in this folder is one.
 
-A module has a function `add(commands)`, which adds the command's parser and sets `act`. That is a function from the
-parsed arguments to the exit status; it raises InputError for bad input.
+A module has a function `add(commands)`, which adds the command's parser. Its `act` is a function from the parsed
+arguments to the exit status; it raises InputError for bad input.
 """
 
 from __future__ import annotations

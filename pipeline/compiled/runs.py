@@ -26,7 +26,7 @@ _broken = threading.Event()  # set once Numba has failed in this process
 
 
 class Found(NamedTuple):
-    """The results of runs, a row for each: see pipeline/compiled/kernel.py for the columns.
+    """The results of runs, a row for each: see pipeline/compiled/memory.py for the columns.
 
     `answered` says of each run whether every snapshot is complete and every check holds. Nothing is known of the other
     runs: they are done in Python.
@@ -43,10 +43,10 @@ class Compiled:
     """A listed scenario, for runs with any seed. Raises every exception of Numba if that does not work."""
 
     def __init__(self, scenario: Scenario) -> None:
-        from pipeline.compiled import kernel
+        from pipeline.compiled import kernel, memory
         from pipeline.compiled.system import system_of
 
-        self._kernel = kernel
+        self._kernel, self._memory = kernel, memory
         self._scenario = scenario
         self.system = system_of(scenario)
 
@@ -59,8 +59,8 @@ class Compiled:
         found = self.room(len(seeds))
         try:
             if is_usable():
-                memory = self._kernel.memory_of(self.system)
-                self._kernel.carry_out(self.system, memory, np.array(seeds, np.int64), *found)
+                own = self._memory.memory_of(self.system)
+                self._kernel.carry_out(self.system, own, np.array(seeds, np.int64), *found)
         except Exception as problem:
             _give_up(problem)
             return self.room(len(seeds))
@@ -71,9 +71,9 @@ class Compiled:
         snapshots = self.system.snapshots
         return Found(
             np.zeros(count, np.bool_),
-            np.zeros((count, self._kernel.OF_RUN), np.int64),
+            np.zeros((count, self._memory.OF_RUN), np.int64),
             np.zeros(count),
-            np.zeros((count, snapshots, self._kernel.OF_SNAPSHOT), np.int64),
+            np.zeros((count, snapshots, self._memory.OF_SNAPSHOT), np.int64),
             np.zeros((count, snapshots)),
         )
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.compiled.kernel import (
+from pipeline.compiled.listed import key_names, most_messages, snapshot_ids, turns_of
+from pipeline.compiled.memory import (
     BANK,
     DIFFUSING,
     EXPONENTIAL,
@@ -20,7 +21,6 @@ from pipeline.compiled.kernel import (
     Numbers,
     System,
 )
-from pipeline.compiled.listed import key_names, most_messages, snapshot_ids, turns_of
 from sim.core.delays import DelayRule
 from sim.core.log import to_json
 from sim.core.workload import Workload

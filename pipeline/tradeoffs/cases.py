@@ -139,11 +139,8 @@ OPTIONS: Mapping[str, str] = {
 
 
 class Setting(NamedTuple):
-    """The inputs of a case, by which verdicts differ.
-
-    `topology` has an extra name for the ring behind a source and for one process; `pace` is the mean time between two
-    sends, or writes, of a process.
-    """
+    """The inputs of a case. `topology` has extra names for the ring behind a source and for one process; `pace` is the
+    mean time between two sends, or writes, of a process."""
 
     topology: str
     processes: int
@@ -152,10 +149,8 @@ class Setting(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Runs of one algorithm in one setting: a scenario as TOML without a seed, or a sentence that says why not.
-
-    `kind` is one of KINDS.
-    """
+    """Runs of one algorithm in one setting: a scenario as TOML without a seed, or a sentence that says why there is
+    none. `kind` is one of KINDS."""
 
     algorithm: str
     kind: str

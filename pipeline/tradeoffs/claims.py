@@ -252,10 +252,7 @@ def one_process(table: Table, own: Measured) -> Judged:
 
 
 def _put_back(own: Measured) -> tuple[list[Outcome], str]:
-    """The cases with a number of messages to put back, and the column of that number.
-
-    They are those of recoveries, if any were carried out.
-    """
+    """The cases with a number of messages to put back, and the column of that number: of recoveries, if any."""
     recoveries = own.of_kind(RECOVERY)
     return (recoveries, "put_back") if recoveries else (_costs(own), "recorded_messages")
 

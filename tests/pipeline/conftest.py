@@ -24,7 +24,7 @@ FOR_FEW_ROWS = {"spark.sql.shuffle.partitions": "1", "spark.sql.codegen.wholeSta
 
 @pytest.fixture(scope="session")
 def door() -> Iterator[socket.socket]:
-    """Where a storage is served for Spark's workers, which know the address from the beginning."""
+    """The address of a storage for Spark's workers, which know it from the beginning."""
     with socket.create_server(("127.0.0.1", 0)) as own:
         yield own
 

@@ -48,7 +48,7 @@ def jobs_without_an_ensemble(where: Path | str, log: Path, session: Any = None) 
 
 
 def outcome(where: Path | str, states: int, *, has_summaries: bool = True) -> Outcome:
-    """What came of jobs in a folder. The summaries, which are Spark's work, are compared with the runs."""
+    """The results of jobs in a folder. The summaries, which are Spark's work, are compared with the runs."""
     there = [name for name in TABLES if Store(f"{where}/{name}").has("events")]
     if has_summaries and "ensemble" in there:
         check_summaries(Store(f"{where}/ensemble"))

@@ -1,4 +1,4 @@
-"""What several attacks need."""
+"""Fixtures for several attacks."""
 
 from __future__ import annotations
 

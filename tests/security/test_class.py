@@ -1,4 +1,4 @@
-"""A class on one server: visitors change nothing of others, and nobody takes more than a share."""
+"""A class on one server: visitors change nothing of others, and none takes more than a share."""
 
 from __future__ import annotations
 

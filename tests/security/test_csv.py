@@ -1,4 +1,4 @@
-"""What users write is no formula when an export, or a table of a page, is opened in a spreadsheet; and comes back."""
+"""Texts of users are no formulas when a spreadsheet opens an export or a page's table, and they can be read back."""
 
 from __future__ import annotations
 

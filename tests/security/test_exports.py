@@ -1,4 +1,4 @@
-"""Exports that nobody waits for, or too many of them: the others are made, and soon."""
+"""Exports without a waiting user, or too many of them: the others are made, and soon."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def sessions() -> list[ExploreSession]:
 
 
 class Writing:
-    """A writer that goes on until it is told to end, or nobody waits; as a long one, it asks frame by frame."""
+    """A writer that goes on until it is stopped, or no user waits; like a long one, it asks frame by frame."""
 
     def __init__(self) -> None:
         self.begun, self.may_end, self.count = Event(), Event(), 0
@@ -88,7 +88,7 @@ class Writing:
 
 @pytest.fixture
 def writing(monkeypatch) -> Iterator[Writing]:
-    """What the long format does instead."""
+    """A writer in place of the long format's."""
     own = Writing()
     monkeypatch.setattr(exporter(LONG), "export", own)
     yield own

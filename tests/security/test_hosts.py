@@ -1,4 +1,4 @@
-"""Nobody gets in by another name: DNS rebinding, foreign Origins, and what the browser is told to load."""
+"""No page gets in by another name: DNS rebinding, foreign Origins, and the browser's permission to load."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOCAL, LAN = ("127.0.0.1", 8501), ("192.168.1.20", 8501)
 
 
 class Streamlit:
-    """Stands for the app behind the gate: it takes whatever comes."""
+    """A stand-in for the app behind the gate, which accepts every request."""
 
     def __init__(self) -> None:
         self.reached = 0

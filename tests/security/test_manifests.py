@@ -60,7 +60,7 @@ def traces() -> None:
 
 
 def shown(page: Any, name: str) -> str:
-    """What a page says whose address names a folder: it must not fail."""
+    """The texts of a page whose address names a folder; it must not fail."""
     test = AppTest.from_function(page, default_timeout=60)
     test.query_params["data"] = name
     test.run()

@@ -1,4 +1,4 @@
-"""No outside address is ever asked: not at the start, and not whatever Host and Origin a request has."""
+"""The app never calls an outside address: not at the start, and not for any Host and Origin of a request."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ cli.main()
 
 
 def answer(port: int, request: str) -> str:
-    """The first line of the answer to a request; empty where nobody listens yet."""
+    """The first line of the answer to a request; empty if no server listens yet."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=budget_s()) as connection:
             connection.sendall(request.encode())

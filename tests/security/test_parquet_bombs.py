@@ -216,7 +216,7 @@ def test_deeply_nested_json_is_read_or_refused(tmp_path: Path, depth: int) -> No
 
 
 def test_processes_are_bounded_and_their_unknown_channels_listed_once(tmp_path: Path, monkeypatch) -> None:
-    """A log in which everybody sends to nobody knows has an unknown channel for each pair."""
+    """A log with sends to unknown processes has an unknown channel for each pair."""
     path = tmp_path / "some.csv"
     rows = [f"P{number % 10},send,{number}" for number in range(3_000)]
     path.write_text("\n".join(["process,kind,message_id", *rows]), encoding="utf-8")

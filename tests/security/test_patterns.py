@@ -27,7 +27,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_a_thread(work) -> tuple[list[BaseException], int]:
-    """What `work` raises in a thread of its own, and how often another thread had its turn meanwhile."""
+    """The exceptions of `work` in a thread of its own, and the number of turns of another thread meanwhile."""
     raised: list[BaseException] = []
 
     def keep() -> None:
@@ -96,7 +96,7 @@ def test_many_executions_have_one_limit(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_long_healthy_log_is_never_refused(monkeypatch, tmp_path: Path) -> None:
-    """What its searches take beyond the healthy is nothing; so a long log has its time by its length alone."""
+    """Its searches take no more than healthy ones, so a long log has its time by its length alone."""
     monkeypatch.setattr(patterns, "MOST_SECONDS", 0.05)
     log = tmp_path / "some.log"
     events = (f'a {{"a":{number}}} x\nnothing of interest\n\n' for number in range(1, 10_001))
@@ -160,7 +160,7 @@ ATOMS = [
 
 @given(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=7), st.text(st.sampled_from("ab {e}1\n-:\\"), max_size=12))
 def test_both_engines_agree(atoms: list[str], text: str) -> None:
-    """What Python's own engine finds is what is found."""
+    """The package finds the same as Python's own engine."""
     expression = "".join(atoms)
     try:
         compiled = compile_pattern(expression, "")

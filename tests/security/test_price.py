@@ -55,7 +55,7 @@ def session() -> ExploreSession:
 
 @pytest.fixture
 def runs(monkeypatch) -> list[object]:
-    """What the page has run."""
+    """The runs of the page."""
     made: list[object] = []
 
     def running(scenario, **limits):
@@ -395,7 +395,7 @@ def test_trial_runs_wait_for_their_turn(ensembles_page, somebody_else):
 
 @pytest.fixture
 def somebody_else(monkeypatch) -> Iterator[Callable[[], None]]:
-    """Somebody else makes a big run, until the function is called."""
+    """Another visitor makes a big run until the function is called."""
     monkeypatch.setattr(budget, "BIG", 100)
     monkeypatch.setattr(budget, "WAIT_S", 0.05)
     has_begun, may_end = threading.Event(), threading.Event()

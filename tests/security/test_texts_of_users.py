@@ -77,7 +77,7 @@ def told(source: str) -> Iterator[tuple[int, ast.expr]]:
 
 
 def _parts(text: ast.expr) -> Iterator[ast.expr]:
-    """What a text is put together from, but constants and numbers."""
+    """The parts of a text except constants and numbers."""
     match text:
         case ast.Constant() | ast.FormattedValue(format_spec=ast.JoinedStr()):
             return

@@ -74,7 +74,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join), st.sampled_from(SEPARATORS), st.booleans())
 def test_no_text_brings_a_long_key_to_the_parser(before: str, separator: str, is_table: bool) -> None:
-    """Whatever stands before a long key: if the parser got so far, it would have to read the key."""
+    """A long key after any text: if the parser came that far, it would have to read the key."""
     key = separator.join(["'.'", "a", '"="'] * MOST_PARTS)
     text = f"{before}\n[{key}]" if is_table else f"{before}\n{key} = 1"
     with parts_read() as parts, pytest.raises(InputError, match=r"a key of more than|not valid TOML"):

@@ -1,4 +1,4 @@
-"""Uploads: two of one name are both kept, odd names harm nobody, and what the server holds of them is bounded."""
+"""Uploads: two of one name are both kept, odd names do no harm, and the server's memory for them is bounded."""
 
 from __future__ import annotations
 

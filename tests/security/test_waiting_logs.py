@@ -1,4 +1,4 @@
-"""Logs that wait to be read: they are in no memory, and nothing of them is left behind, whatever ends their job."""
+"""Logs that wait to be read: they take no memory, and leave nothing behind, however their job ends."""
 
 from __future__ import annotations
 

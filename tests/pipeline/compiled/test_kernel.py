@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import blake2b
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.compiled import memory as numbers
 from pipeline.compiled.listed import MOST_KEYS, is_listed, key_count, key_names
 from pipeline.compiled.runs import compiled
 from sim.core import randomness
@@ -20,8 +22,11 @@ from sim.core.delays import DelayRule
 from sim.core.recovery import RecoveryPlan
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
+from tests.tools import ROOT
 
 kernel = pytest.importorskip("pipeline.compiled.kernel", reason="Numba is not installed (requirements-fast.txt)")
+compiling = pytest.importorskip("pipeline.compiled.compiling")
+draws = pytest.importorskip("pipeline.compiled.draws")
 WORDS = 16
 
 BANK = """
@@ -37,9 +42,9 @@ def bank(**changes: Any) -> Scenario:
 
 
 def key_of(text: bytes) -> int:
-    block, v, m = np.zeros(kernel.TEXT, np.uint8), np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
+    block, v, m = np.zeros(numbers.TEXT, np.uint8), np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
     block[: len(text)] = list(text)
-    return int(kernel._key_of(block, len(text), v, m))
+    return int(draws.key_of(block, len(text), v, m))
 
 
 @pytest.mark.slow
@@ -51,8 +56,8 @@ def test_a_key_is_blake2b_of_its_text(text: bytes) -> None:
 @pytest.mark.slow
 @given(st.integers(-(10**18), 10**18))
 def test_a_seed_is_written_in_decimals(seed: int) -> None:
-    text = np.zeros(kernel.TEXT, np.uint8)
-    length = kernel._seed_text(seed, text)
+    text = np.zeros(numbers.TEXT, np.uint8)
+    length = draws.seed_text(seed, text)
     assert bytes(text[:length]) == str(seed).encode()
 
 
@@ -61,8 +66,8 @@ def test_draws_are_those_of_sim() -> None:
     draw = random.Random(1)
     for _ in range(5_000):
         key, ordinal = draw.getrandbits(64), draw.getrandbits(draw.choice((3, 20, 40)))
-        assert int(kernel._bits(np.uint64(key), ordinal)) == randomness.bits(key, ordinal)
-        assert kernel._unit(np.uint64(key), ordinal) == randomness.unit(key, ordinal)
+        assert int(draws.bits(np.uint64(key), ordinal)) == randomness.bits(key, ordinal)
+        assert draws.unit(np.uint64(key), ordinal) == randomness.unit(key, ordinal)
 
 
 @pytest.mark.slow
@@ -70,11 +75,11 @@ def test_delays_are_those_of_sim_to_the_last_bit() -> None:
     """Exponential ones too: Python and Numba call the same logarithm of the C library."""
     draw = random.Random(2)
     for kind in ("fixed", "uniform", "whole", "exponential"):
-        number = getattr(kernel, kind.upper())
+        number = getattr(numbers, kind.upper())
         for _ in range(10_000):
             low, key, ordinal = draw.uniform(0, 9), draw.getrandbits(64), draw.randrange(1000)
             rule = DelayRule(kind, low, low + draw.uniform(0, 9))
-            drawn = kernel._drawn((number, float(rule.low), float(rule.high)), np.uint64(key), ordinal)
+            drawn = draws.drawn_delay((number, float(rule.low), float(rule.high)), np.uint64(key), ordinal)
             assert drawn == rule.draw(key, ordinal), (rule, key, ordinal)
 
 
@@ -83,7 +88,7 @@ def test_delays_are_those_of_sim_to_the_last_bit() -> None:
 
 def some_message(system: Any, memory: Any, run: Any, which: int, is_wanted: Callable[[bool, bool], bool]) -> int:
     """The number of a message that this cut finds as `is_wanted` says: sent inside, received inside."""
-    for number in range(run[kernel.TRANSMITTED]):
+    for number in range(run[numbers.TRANSMITTED]):
         channel, inside = memory.channel[number], memory.inside[which]
         sent = bool(memory.sent_index[number] <= inside[system.source[channel]])
         received = bool(memory.received_index[number] <= inside[system.target[channel]])
@@ -93,7 +98,7 @@ def some_message(system: Any, memory: Any, run: Any, which: int, is_wanted: Call
 
 
 def lose_a_recording(system: Any, memory: Any, run: Any, found: Any, which: int) -> None:
-    found[which, kernel.DONE] -= 1
+    found[which, numbers.DONE] -= 1
 
 
 def send_two_markers(system: Any, memory: Any, run: Any, found: Any, which: int) -> None:
@@ -143,7 +148,7 @@ def test_a_run_is_not_answered_if_only_one_of_its_snapshots_is_wrong(
 
     monkeypatch.setattr(kernel, "_run", run)
     found = quick.room(1)
-    kernel.carry_out.py_func(quick.system, kernel.memory_of(quick.system), np.array([0]), *found)
+    kernel.carry_out.py_func(quick.system, numbers.memory_of(quick.system), np.array([0]), *found)
     assert found.answered.tolist() == [harm is None]
 
 
@@ -190,6 +195,23 @@ def test_nothing_else_is_listed() -> None:
     assert [name for name, scenario in others.items() if is_listed(scenario)] == []
 
 
+def test_a_change_in_any_module_of_the_kernel_compiles_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba itself would only look at the file of the cached function."""
+    sources = {path.stem: path.read_text() for path in (ROOT / "pipeline" / "compiled").glob("*.py")}
+    wanted, found = ["kernel"], set()
+    while wanted:
+        found.add(module := wanted.pop())
+        imported = re.findall(r"^from pipeline\.compiled\.(\w+) import", sources[module], re.M)
+        wanted += {*imported} - found
+    assert {*compiling.MODULES} == found
+    assert kernel.carry_out.py_func.__qualname__ == f"carry_out_{compiling.checksum()}"
+    before = compiling.checksum()
+    for changed in compiling.MODULES:
+        texts = sources | {changed: f"{sources[changed]}#"}
+        monkeypatch.setattr("pkgutil.get_data", lambda _, name, own=texts: own[name[:-3]].encode())
+        assert compiling.checksum() != before
+
+
 def test_other_threads_go_on_meanwhile() -> None:
     assert kernel.carry_out.targetoptions["nogil"]
 
@@ -201,7 +223,7 @@ def test_keys_are_bounded_before_their_names_are_made() -> None:
     assert key_count(hundred) == len(key_names(hundred)) == MOST_KEYS - 100
     quick = compiled(hundred)
     assert quick is not None
-    assert quick.system.texts.shape == (MOST_KEYS - 100, kernel.TEXT)
+    assert quick.system.texts.shape == (MOST_KEYS - 100, numbers.TEXT)
     assert quick.system.texts.flags.writeable and quick.system.texts.flags.c_contiguous  # else it is compiled again
     for text, names in zip(quick.system.texts, key_names(hundred), strict=True):
         assert bytes(text).rstrip() == "".join(f"\x1f{name}" for name in names).encode()

@@ -16,7 +16,7 @@ from tests.pipeline.cuts.oracles import Channels, Verdicts
 
 
 def audited_here(store: Store, cuts: pyarrow.Table | AtRandom) -> tuple[list[dict[str, Any]], Verdicts, Channels]:
-    """What the workers tell, and what is in the tables they write."""
+    """The results of the workers, and the tables that they write."""
     told: list[dict[str, Any]] = []
     with store.replacing("audits", "channels") as new:
         for tasks in _jobs(cuts, row_groups(store, DECIDE), {}, set()):

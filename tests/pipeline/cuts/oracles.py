@@ -19,7 +19,7 @@ Channels = dict[tuple[int, str, str], list[int]]
 
 
 def by_reference(rows: Sequence[Event], lines: Sequence[Line]) -> tuple[Verdicts, Channels]:
-    """What the definition says of each run; the messages of a channel are sorted."""
+    """The audit of each run by the definition; the messages of a channel are sorted."""
     verdicts: Verdicts = {}
     channels: Channels = {}
     tables = {run_id: sorted((r for r in rows if r.run_id == run_id), key=lambda r: r.row) for run_id, *_ in lines}

@@ -35,7 +35,7 @@ def lecture(folder) -> Store:
 
 
 def names_at(found: LogWindow, frontier: Frontier) -> dict[str, list[str]]:
-    """What the channels hold at a cut through the window, put together from the window and what is before it."""
+    """The channels' contents at a cut through the window, derived from the window and the state before it."""
     held = {name: list(own.names) for name, own in found.held.items()}
     for name, rows in found.receipts.items():
         inside = [row for row in rows if (row.index or 0) <= frontier[row.process]]

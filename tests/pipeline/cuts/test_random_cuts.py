@@ -84,7 +84,7 @@ def test_many_are_consistent_and_many_are_not(executions, tmp_path: Path) -> Non
 
 
 def test_without_jitter_all_are_consistent(executions, tmp_path: Path, monkeypatch) -> None:
-    """But where somebody has received a message whose send a recovery has taken back."""
+    """Except if a process has received a message whose send a recovery has taken back."""
     monkeypatch.setattr(random_cuts, "JITTER", 0)
     _, verdicts, _ = audited_here(folder_of(tmp_path, numbered(executions)), AtRandom(50, 0))
     wrong = {executions[number].scenario.name for (number, _), witness in verdicts.items() if witness is not None}

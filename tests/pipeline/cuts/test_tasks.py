@@ -1,4 +1,4 @@
-"""How an audit is divided into tasks: by the row groups of the runs that have cuts, and no two read a group in vain."""
+"""The tasks of an audit: they follow the row groups of the runs that have cuts, and none reads a group in vain."""
 
 from __future__ import annotations
 

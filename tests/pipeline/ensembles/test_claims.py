@@ -1,7 +1,7 @@
-"""The figures of the design document, sentence by sentence: each is reproduced, or refuted, by what was measured.
+"""The figures of the design document, sentence by sentence: measured values reproduce or refute each of them.
 
-Those of its table "Technical Trade-offs & Strategic Compromises" are judged by the table that comes with the app, and
-each judge says the contrary of values that are the contrary. Its sentences on sizes are worked out, or run.
+The table that comes with the app checks the claims of "Technical Trade-offs & Strategic Compromises". Each check says
+the contrary for contrary values. The document's sentences on sizes are computed or run.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def test_a_run_is_found_by_its_number_and_its_snapshot(store):
 
 @pytest.mark.long("the overview of an ensemble by Spark's SQL")
 def test_an_overview_is_the_same_of_the_runs_and_of_the_tables_that_are_kept(spark, store):
-    """Older versions called a column of extremes `strangeness`; whoever asks for the runs does not read that table."""
+    """Older versions called a column of extremes `strangeness`; queries for runs do not read that table."""
     old = arrow_schema(TABLES["extremes"]).empty_table()
     names = ["strangeness" if name == "outlier_score" else name for name in old.column_names]
     store.write_part("extremes", "old", old.rename_columns(names))

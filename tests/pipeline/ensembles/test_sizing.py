@@ -113,7 +113,7 @@ def test_a_large_system_is_checked_at_a_scale_that_fits(systems: Callable[[], li
 
 
 def unlawful(algorithm: str, topology: str) -> Iterator[str]:
-    """What of a system was measured that is not what the law says."""
+    """The measured values of a system that differ from the cost model."""
     system = System.read({"algorithm": algorithm, "topology": topology, "message_delay": 0.4})
     try:
         found = check(system, 4)

@@ -95,7 +95,7 @@ def test_whole_rows_of_the_bundled_scenarios_are_the_same() -> None:
 
 
 def other_ways(name: str) -> Iterator[str]:
-    """What the quick way has of a scenario that the slow way has not."""
+    """The differences between the quick and the slow way for a scenario."""
     execution = run(library.load(name))
     quick, slow = both_ways(execution)
     if quick != slow:
@@ -111,7 +111,7 @@ def test_broken_runs_go_the_slow_way_with_their_witness() -> None:
 
 
 def unseen(rule: str) -> Iterator[str]:
-    """What a run that is broken as `rule` says does not show."""
+    """The differences that a run with a broken rule does not show."""
     execution = apply_edit(run(library.load(BROKEN_RULES[rule].shown_by)), {"do": "break", "rule": rule}, 0.0)
     if not harm(execution):
         found = smallest_counterexample(execution)

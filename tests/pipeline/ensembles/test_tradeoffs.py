@@ -150,7 +150,7 @@ def test_copies_that_nobody_coordinates_are_not_judged_after_all_is_done() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("topology", SHIPPED.asked.places)
 def test_no_run_has_drained_before_its_snapshot_is_complete(topology: str) -> None:
-    """Where it takes longest: 20 processes, and slow markers."""
+    """The slowest case: 20 processes, and slow markers."""
     for name in ALWAYS_TRIED:
         setting = Setting(topology, 20, "uniform:1:40", 2.0)
         if SHIPPED.outcome(name, SNAPSHOT, setting):

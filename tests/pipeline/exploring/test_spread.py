@@ -52,7 +52,7 @@ class Here(SpreadSearch):
 
 
 def differences(scenario: Scenario, folder: Path, *, own_order: bool = False, may: MayHappen = NO_FAULTS) -> list[str]:
-    """What a search by parts finds that `sim` does not; of each broken check also the shortest run."""
+    """The differences between a search by parts and `sim`, with the shortest run for each broken check."""
     folder.mkdir()
     search = Here(Space(may.engine(scenario), own_order=own_order, may=may), LocalFolder(folder), PARTS, 100_000)
     search.go_on(None)  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ MORE = pytest.mark.long("further faults in explorations by parts")
 
 @pytest.mark.parametrize("systems", [with_faults, pytest.param(with_more_faults, marks=MORE)])
 def test_faults_are_in_the_tables_too(systems: Callable[[], list[tuple[Scenario, MayHappen]]], tmp_path: Path) -> None:
-    """A crash is a step of a process and of the world at once: a table of each."""
+    """A crash is a step of a process and of the environment at once: a table of each."""
     check_none(
         f"{scenario.name}, {may}: {problem}"
         for number, (scenario, may) in enumerate(systems())

@@ -82,7 +82,7 @@ def test_an_exported_table_comes_back_row_by_row(tmp_path) -> None:
 
 
 def not_unchanged(folder: Path, name: str, form: str) -> Iterator[str]:
-    """What of an exported run is another when it is read."""
+    """The differences between an exported run and the one that is read."""
     done = scene(name).execution
     (reading,) = read_all(folder, form, exported(name, form))
     if events_of(reading) != done.table:

@@ -1,4 +1,4 @@
-"""Event tables that the simulator has written are read as they are, whatever fails in their runs."""
+"""Event tables that the simulator has written are read unchanged, with all faults of their runs."""
 
 from __future__ import annotations
 

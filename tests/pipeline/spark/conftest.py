@@ -1,4 +1,4 @@
-"""What all jobs come to without Spark, and a client for the ports between Spark's driver and executors."""
+"""The results of all jobs without Spark, and a client for the ports between Spark's driver and executors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def expected(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """What this process makes of all jobs, without Spark."""
+    """The results of all jobs in this process, without Spark."""
     folder = tmp_path_factory.mktemp("alone")
     with no_spark():
         states = all_jobs(folder, log)

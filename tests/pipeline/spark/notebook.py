@@ -1,8 +1,8 @@
 """python tests/pipeline/spark/notebook.py SPARK FOLDER LOG JOBS: jobs in a classic session, as in a notebook.
 
 JOBS is the name of a function of tests/pipeline/some_jobs.py. SPARK is the JSON of the master's URL and of settings,
-FOLDER is where the data folders come. It prints the settings of its session, the number of states that were explored,
-and how a job ends that is told to stop, as JSON.
+FOLDER is the place of the data folders. It prints JSON: the settings of its session, the number of explored states, and
+the error of a job that is stopped.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(spark: str, folder: str, log: str, jobs: str) -> None:
 
 
 def how_it_ends(session: SparkSession, begun: Path) -> str:
-    """What is said of tasks that would take for ever, and are told to stop when one of them has begun."""
+    """The error of endless tasks that are stopped once one of them has begun."""
     from pipeline.spark.background import in_background
     from pipeline.spark.interrupting import interrupted_by
     from pipeline.spark.kinds import kind_of

@@ -98,7 +98,7 @@ def can_hide() -> bool:
 
 
 def _without(hidden: Path | None) -> list[str]:
-    """What begins a command that sees an empty folder in the place of `hidden`."""
+    """The beginning of a command that sees an empty folder in place of `hidden`."""
     if hidden is None:
         return []
     return ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', str(hidden)]
@@ -139,7 +139,7 @@ def _start(
 
 
 def _told(place: Path, pattern: str) -> str:
-    """What a master or worker says in its log, once it says it."""
+    """The text in the log of a master or worker, once it is there."""
     return until(lambda: re.search(pattern, (place / "log").read_text(errors="replace")), f"{place.name}: {pattern}")[1]
 
 

@@ -1,4 +1,4 @@
-"""What only Spark answers: an audit by its workers, and tables read as frames."""
+"""Work that needs Spark: an audit by its workers, and tables read as frames."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_an_ensemble_is_completed_though_spark_is_killed_and_a_loss_between_ques
 
 
 def check_that_a_loss_is_found_out(left: list[int]) -> None:
-    """Nobody asks Spark anything when it is killed. No process remains, of those in `left` neither, and no file."""
+    """Spark is idle when it is killed. No process remains, also none of those in `left`, and no file."""
     left = [*left, server_process(), *descendants(server_process())]
     scratch = spark_session._STATE.server.scratch
     assert spark_session.is_warm() and spark_session.loss() is None

@@ -42,7 +42,7 @@ Found = list[dict[str, list[str]]]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What this machine alone has: a log, cuts, a scenario."""
+    """Files that only this machine has: a log, cuts, a scenario."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "a.log").write_text(LOG)
     (folder / "cuts.csv").write_text(CUTS)
@@ -154,7 +154,7 @@ def test_a_folder_of_this_machine_alone_is_refused_before_any_work(
 
 @pytest.fixture
 def left(where: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A lock whose holder could not free it is nobody's, without waiting for a minute."""
+    """A lock whose holder could not free it is free, without waiting for a minute."""
     monkeypatch.setattr(storage_lock, "STALE_S", 0.0)
     return where
 

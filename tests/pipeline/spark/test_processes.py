@@ -1,4 +1,4 @@
-"""A process may end at any moment, also while somebody looks at it."""
+"""A process may end at any moment, also while a test looks at it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.tools import QUICK_JAVA, ROOT
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
-    """Where Spark's servers have their scratch folders."""
+    """The folder of the scratch folders of Spark's servers."""
     (tmp_path / "scratch").mkdir()
     return tmp_path / "scratch"
 

@@ -1,4 +1,4 @@
-"""Data folders are for their owner alone, whatever the umask; but not where workers on a cluster are other users."""
+"""Data folders are private to their owner with any umask, except if workers on a cluster are other users."""
 
 from __future__ import annotations
 

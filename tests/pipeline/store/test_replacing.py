@@ -1,4 +1,4 @@
-"""Whoever is killed while tables are replaced leaves all old ones or all new ones, and the next one goes on."""
+"""A process that is killed while it replaces tables leaves all old or all new ones, and the next one goes on."""
 
 from __future__ import annotations
 

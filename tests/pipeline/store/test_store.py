@@ -89,7 +89,7 @@ def test_a_table_is_replaced_whole_or_not_at_all(store) -> None:
 
 
 def test_several_tables_are_replaced_at_once(store, monkeypatch) -> None:
-    """Whoever is killed before the one step that counts has changed nothing; after it, everything."""
+    """A process that is killed before the deciding step has changed nothing; after it, everything."""
     for table in ("audits", "channels"):
         store.write_part(table, "old", arrow_schema(TABLES[table]).empty_table())
     write = LocalFolder.write

@@ -57,7 +57,7 @@ class ByHand:
             self.carry_out()
 
     def forget(self) -> None:
-        """Whoever has carried out batches so far is gone, with what was in its memory."""
+        """Forgets the process that has carried out batches so far, with its memory."""
         batches._STATES.clear()
 
 
@@ -69,7 +69,7 @@ def written(store: Store) -> tuple[Rows, Rows]:
 
 
 def by_the_batch_audit(store: Store) -> tuple[Rows, Rows]:
-    """What the batch audit finds of the snapshots in the same events; it is not written."""
+    """The batch audit's results for the snapshots in the same events, which are not written."""
     audits: Rows = []
     channels: Rows = []
     for drawn in drawn_tasks_of(OfSnapshots(), row_groups(store, DECIDE), {}) if store.has("events") else ():

@@ -1,4 +1,4 @@
-"""Whoever carries out a batch may be stopped at any moment: the batch is done again, and nothing is counted twice."""
+"""A process that carries out a batch may be stopped at any moment: the batch is repeated, and nothing counts twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.pipeline.streaming.test_followed import with_planted
 
 
 class Stopped(BaseException):
-    """Somebody has pulled the plug."""
+    """The power fails."""
 
 
 class Plug:

@@ -96,7 +96,7 @@ def test_who_is_out_while_it_is_frozen_takes_no_part(name: str, tmp_path: Path) 
 
 
 def bare(own: Event) -> tuple[object, ...]:
-    """What of a row does not depend on the order in which the rows of different processes are."""
+    """The columns of a row that do not depend on the order of rows of different processes."""
     return own._replace(run_id=0, row=0, step=0, time=0.0, peer_index=None if own.kind != "send" else own.peer_index)
 
 

@@ -1,4 +1,4 @@
-"""What comes after a verdict may change it, until the snapshot is complete: the order of receipt, a recovery."""
+"""Rows after a verdict may change it, until the snapshot is complete: the order of receipt, a recovery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of files that grow: whole lines, in any order, a bounded number of bytes; bad lines have their place."""
+"""The reading of growing files: complete lines, in any order, a bounded number of bytes; errors name bad lines."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def test_a_log_with_clocks_grows_into_the_same_table(truth: Truth, seed: int) ->
 
 
 def of_both(own: Event) -> tuple[object, ...]:
-    """What of an event does not depend on the order in which the events of different processes are."""
+    """The columns of an event that do not depend on the order of events of different processes."""
     return own.process, own.index, own.kind, own.channel, own.peer_index, own.label, own.body
 
 

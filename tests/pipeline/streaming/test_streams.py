@@ -60,7 +60,7 @@ def verdicts(following: InBackground) -> list[str]:
 
 
 def rows_of(logs: Path) -> int:
-    """How many rows the logs of a run have."""
+    """The number of rows in the logs of a run."""
     from pipeline.formats.live import pieces, read
 
     (piece,) = pieces(sorted(logs.glob("*.log")), {})
@@ -88,7 +88,7 @@ class Growing:
 
 
 def check_followed(store: Store) -> None:
-    """What was streamed is what the batch audit says of the same events, here and on Spark."""
+    """The streamed verdicts equal those of the batch audit of the same events, here and on Spark."""
     streamed = written(store)
     assert streamed == by_the_batch_audit(store) and streamed[0]
     assert news(store).waiting == ()
