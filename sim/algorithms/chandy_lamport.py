@@ -41,8 +41,8 @@ SENDING = RuleClause(
 )
 FIRST = RuleClause(
     "Marker-receiving rule, first marker",
-    'A marker is a message that means "record now". At its first marker of a snapshot, a process follows the '
-    "marker-sending rule at once. It records the channel of this marker as empty.",
+    "A marker is a message that means “record now”. At its first marker a process records its state, notes that "
+    "channel as empty, and sends markers on all its channels.",
 )
 MESSAGE = RuleClause(
     "Marker-receiving rule, message before the marker",

@@ -129,8 +129,8 @@ REASONS: Mapping[str, str] = {
     "recorded state.",
     "dropped": "{message} is lost: sent {send}, it came to {target} while that was down (step {first}). What is lost "
     "is in no recorded state.",
-    "fenced_off": "{message} is from an old epoch: it came to {target} after a recovery, and was fenced off (step "
-    "{first}). A fenced message changes nothing.",
+    "fenced_off": "{message} is of an earlier epoch: it came to {target} after a recovery, and was fenced off (step "
+    "{first}). What is fenced off changes nothing.",
     "not_put_back": "{message} is lost: sent {send}, before {source} recorded; a recovery (step {first}) took back "
     "that {target} received it, and did not put it back into {channel}.",
     "taken_back": "{message} is in no recorded state: {source} sent it {send}, and a recovery (step {first}) took that "
