@@ -201,8 +201,8 @@ class Services:
 
         def act() -> None:
             services = list(self.site.processes.values())
-            told = [service.name for service in services]
-            body = {"epoch": epoch, "fence": True, "restores": list(goal.restores), "services": told}
+            names = [service.name for service in services]
+            body = {"epoch": epoch, "fence": True, "restores": list(goal.restores), "services": names}
             self.site.rules.emit((STORAGE, None, RECOVERY, None, None, None, None, body, goal.snapshot))
             for service in services:
                 service.epoch = epoch

@@ -198,7 +198,7 @@ class Stage:
     # ------------------------------------------------------------------ what it has logged
 
     def has_logged(self, who: str, *words: str) -> bool:
-        """Whether a line of a log in the last start has all these words: of the controller, or (empty) of any process."""
+        """Whether a line of a log in the last start has all `words`: of the controller, or (empty) of any process."""
         logs = max((self.folder / "logs").iterdir(), key=lambda own: int(own.name))
         paths = [logs / f"{len(NAMES) + 1}.log"] if who == "controller" else list(logs.glob("*.log"))
         needles = [word.encode() for word in words]
