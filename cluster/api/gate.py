@@ -56,7 +56,7 @@ _NOT_JSON = Refusal(
 
 
 class Gate:
-    """Middleware around the whole app."""
+    """Middleware around the app."""
 
     def __init__(self, app: ASGIApp, token: str | None, most: int = MOST_REQUESTS) -> None:
         """`most` requests may be under way."""

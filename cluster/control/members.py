@@ -117,7 +117,7 @@ class Members:
         stored event. `waits`: it does nothing until it is restored.
         """
         member.status, member.is_leaving, member.incarnation = NodeStatus.STARTING, False, secrets.token_hex(8)
-        told = {
+        settings = {
             "scenario": dumps(self.system.scenario), "name": self.system.scenario.name, "unit": self.system.unit,
             "number": member.number, "folder": str(self._logs), "token": self.token, "incarnation": member.incarnation,
             "began": began, "queue": self._queue, "host": "127.0.0.1", "port": self.port, "waits": waits,
@@ -126,7 +126,7 @@ class Members:
         command = [sys.executable, "-m", "cluster.node.process"]
         if member.name in self._programs:
             command = shlex.split(self._programs[member.name])
-            told |= self.system.about(member.number)
+            settings |= self.system.about(member.number)
         member.said, member.connection = asyncio.Queue(), None
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.PIPE, start_new_session=True,
@@ -134,7 +134,7 @@ class Members:
         )  # fmt: skip
         member.process = process
         assert process.stdin is not None
-        process.stdin.write((json.dumps(told) + "\n").encode())
+        process.stdin.write((json.dumps(settings) + "\n").encode())
         hello = asyncio.ensure_future(self.hear(member, "hello", START_TIMEOUT))
         end = asyncio.ensure_future(process.wait())
         await asyncio.wait([hello, end], return_when=asyncio.FIRST_COMPLETED)

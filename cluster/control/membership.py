@@ -11,7 +11,7 @@ from cluster.control.node_processes import WATCH_GAP, NodeProcesses
 from cluster.model import Node, NodeStatus, Problem
 from sim.core.errors import InputError
 
-LEAVE_TIMEOUT = 2.0  # seconds that a process has to end after it was told to
+LEAVE_TIMEOUT = 2.0  # seconds that a process has to end after it was asked to
 _NO_COORDINATOR = "nodes join and leave only if a coordinator knows the members; start the cluster with one"
 
 
@@ -90,7 +90,7 @@ class Membership:
         return self._nodes.node(member)
 
     async def _ends(self, process: asyncio.subprocess.Process) -> None:
-        """Wait until a process has ended that was told to; it is killed if that takes too long."""
+        """Wait until a process has ended; it is killed after LEAVE_TIMEOUT."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_TIMEOUT):
                 await process.wait()

@@ -61,8 +61,8 @@ class NodeProcesses:
 
     def tell_start(self, member: Member, *, joins: bool) -> None:
         """Tell a node to begin its work. `joins`: it joins a system that runs already."""
-        told = {"joins": joins, "began": self._parts.began, "clock": self._parts.services.site.clock}
-        member.tell(self._parts.system, "start", told)
+        body = {"joins": joins, "began": self._parts.began, "clock": self._parts.services.site.clock}
+        member.tell(self._parts.system, "start", body)
 
     async def _watch(self, member: Member, process: asyncio.subprocess.Process) -> None:
         """Wait for the end of a node's process."""

@@ -134,8 +134,8 @@ class Rollback:
         recovery = parts.services.recovery._replace(goal=goal, epoch=epoch)
         back = list(contents(recovery, own, from_log=False))
         part = goal.parts.get(member.name)
-        told = {
+        body = {
             "snapshot": goal.snapshot, "parts": {} if part is None else {member.name: part}, "epoch": epoch,
             "valid": sorted(goal.valid), "restores": list(goal.restores), "contents": back, "clock": clock,
         }  # fmt: skip
-        member.tell(parts.system, "restore", told)
+        member.tell(parts.system, "restore", body)

@@ -27,7 +27,7 @@ class Disk(Protocol):
 class Job(NamedTuple):
     """An action that waits for its turn.
 
-    `seen` is the clock of what causes it. `done` is told the outcome. `is_wanted` is asked when its turn has come.
+    `seen` is the clock of its cause. `done` gets the outcome. `is_wanted` is called when its turn has come.
     `manifest` is the snapshot and the body of a manifest that is written already, so that the action may say so.
     """
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cluster.control.control_messages import ControlMessages
 from cluster.control.service_actions import Disk, ServiceActions
+from cluster.control.service_messages import ServiceMessages
 from cluster.control.service_timers import ServiceTimers
 from cluster.node.clock import RunningClock
 from cluster.node.event_log import RECOVER, last_entry, lived_since
@@ -47,7 +47,7 @@ class Services:
         self._crashed: dict[str, int] = {}  # when each process has crashed last, by the clock of the log
         self._actions = ServiceActions(site, disk, on_done, self._give_up, lambda: self._timers.save())
         self._timers = ServiceTimers(site, clock, self._actions.put, lambda name: self.is_fenced(name))
-        self._messages = ControlMessages(site, token, incarnation, disk, self._actions.put, self._refuse)
+        self._messages = ServiceMessages(site, token, incarnation, disk, self._actions.put, self._refuse)
         self.receiver, self.connect = self._messages.receiver, self._messages.connect
         site.hand_over, site.set_timer = self._messages.hand_over, self._timers.set
 
@@ -202,8 +202,8 @@ class Services:
 
         def act() -> None:
             services = list(self.site.processes.values())
-            told = [service.name for service in services]
-            body = {"epoch": epoch, "fence": True, "restores": list(goal.restores), "services": told}
+            names = [service.name for service in services]
+            body = {"epoch": epoch, "fence": True, "restores": list(goal.restores), "services": names}
             self.site.rules.emit((STORAGE, None, RECOVERY, None, None, None, None, body, goal.snapshot))
             for service in services:
                 service.epoch = epoch

@@ -50,8 +50,8 @@ class SnapshotRequests:
         for starter in starters:
             if starter in parts.system.processes:
                 number = parts.system.engine.number_of[starter]
-                told = {"snapshot": name, "action": action, "clock": parts.services.site.clock}
-                parts.members[number].tell(parts.system, "initiate", told)
+                body = {"snapshot": name, "action": action, "clock": parts.services.site.clock}
+                parts.members[number].tell(parts.system, "initiate", body)
             else:
                 await parts.services.initiate(starter, name, action)
         return own

@@ -85,10 +85,10 @@ class Store:
     async def write_part(self, snapshot: str, node: str, part: Part) -> None:
         """Write a part, durably. Raises Problem, unless the snapshot is deleted meanwhile and needs no part."""
         data = self.system.codec.pack(part)
-        root, is_whole = self._root(snapshot), part.base is None
+        root, is_full = self._root(snapshot), part.base is None
 
         def write() -> PartEntry:
-            written = self.checkpoints.write_part(root, snapshot, node, data, is_whole)
+            written = self.checkpoints.write_part(root, snapshot, node, data, is_full)
             self._delete_again(root, snapshot)
             return written
 

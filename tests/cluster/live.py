@@ -105,3 +105,9 @@ def told_again(logs: Path) -> Execution:
         assert own == other
     assert len(ours) == len(theirs)
     return execution
+
+
+def money(contents: Any) -> int:
+    """The money of a bank at a snapshot: of all processes, and of all channels."""
+    bodies = [body for bodies in contents["channels"].values() for body in bodies]
+    return sum(part["state"] for part in contents["processes"].values()) + sum(bodies)

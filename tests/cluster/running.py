@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -16,6 +17,10 @@ from typing import Any
 
 from cluster.__main__ import main
 from cluster.client import Client
+from cluster.commands import PARSERS
+from cluster.start.preparation import prepared
+from cluster.start.wanted import Wanted
+from sim.document.command_line import Parser
 from tests.tools import ROOT
 from tests.waiting import budget_s, until
 
@@ -155,3 +160,18 @@ def up(
             process.communicate(timeout=budget_s())
         finally:
             process.kill()
+
+
+def said_by(wanted: Wanted) -> list[str]:
+    """The lines that are printed when a cluster is prepared."""
+    lines: list[str] = []
+    with prepared(wanted, lines.append):
+        return lines
+
+
+def parser_of_all() -> argparse.ArgumentParser:
+    parser = Parser(prog="python -m cluster")
+    commands = parser.add_subparsers()
+    for add in PARSERS:
+        add(commands)
+    return parser

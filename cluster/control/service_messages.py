@@ -17,7 +17,7 @@ from sim.services.uploads import Part
 _QUEUE = 10_000  # control messages of a service that wait for a node
 
 
-class ControlMessages:
+class ServiceMessages:
     """Sends the control messages of services, and receives theirs. `receiver` takes the connections of nodes."""
 
     def __init__(
