@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from cluster.model import Problem
 from cluster.node.clock import RunningClock
-from cluster.node.event_log import RECOVER, last_entry, lived_since
+from cluster.node.event_log import RECOVER, acted_since, last_entry
 from cluster.node.links import Address, Link
 from cluster.node.receiver import Receiver
 from cluster.node.site import Done, Site, Wake
@@ -245,7 +245,7 @@ class Services:
                     self._held.append(job)
                 else:
                     self._carry_out(job)
-                    self.receiver.tell()
+                    self.receiver.acknowledge()
         finally:
             watching.cancel()
 
@@ -373,7 +373,7 @@ class Services:
                 self.site.rules.crashed(service, process)
 
         def is_up() -> bool:
-            return lived_since(log, self._crashed.get(process, 0))
+            return acted_since(log, self._crashed.get(process, 0))
 
         done = await self.do(-1, ["crash", process], act, last.clock if last else 0, is_up)
         if done is not None:

@@ -340,7 +340,7 @@ BAD = [
     (("up", "--nodes", "3", "--set", "pace=x"), "--set: 'pace=x' has no value as in TOML"),
     (("up", "--nodes", "3", "--unit", "0"), "--unit: a time unit takes some time"),
     (("up", "--nodes", "3", "--heartbeat", "0"), "--heartbeat: takes some time; write 500ms"),
-    (("up", "--nodes", "3", "--heartbeat", "1s", "--no-coordinator"), "--heartbeat: is told to a coordinator"),
+    (("up", "--nodes", "3", "--heartbeat", "1s", "--no-coordinator"), "--heartbeat: is a setting of the coordinator"),
     (("up", "--nodes", "3", "--port", "99999"), "--port: from 0 to 65535"),
     (("up", "--nodes", "3", "--port", "-1"), "--port: from 0 to 65535"),
     (("up", "--nodes", "3", "--host", "192.0.2.1", "--token", "x"), "--host: 192.0.2.1 is no address of this"),
@@ -514,7 +514,7 @@ def test_a_snapshot_that_comes_to_nothing_has_exit_status_1(
 
 
 @pytest.mark.slow
-def test_the_run_is_told_again(tmp_path, capsys):
+def test_the_run_is_replayed(tmp_path, capsys):
     folder, again, table = tmp_path / "live", tmp_path / "again.toml", tmp_path / "table"
     shown: dict[str, Any] = {}
 
@@ -541,7 +541,7 @@ def test_the_run_is_told_again(tmp_path, capsys):
     assert refused("tell", str(folder), "--scenario", str(tmp_path)).startswith(f"{tmp_path}: cannot be read or")
     receive_more(folder / "logs" / "2" / "0.log")
     says = refused("tell", str(folder), "--scenario", str(again))
-    assert re.search(r"row \d+ of the run is \{.*\}, and by the rules it is \{.*\}; a rule may depend on", says), says
+    assert re.search(r"row \d+ of the run is \{.*\}, but in the replay \{.*\}; a rule may depend on", says), says
 
 
 def receive_more(log: Path) -> None:

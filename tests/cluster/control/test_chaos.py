@@ -79,7 +79,7 @@ def run_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.slow
-def test_the_books_are_exact_and_no_node_remains(run_of: Ran) -> None:
+def test_the_audit_holds_and_no_node_remains(run_of: Ran) -> None:
     report = run_of.report
     assert (report.wrong, report.is_drained, report.still_there) == ([], True, ())
     assert {*report.faults} == {*FAULT_KINDS}
@@ -127,7 +127,7 @@ def rows_of(events: Iterable[Event]) -> list[Event]:
 
 @LONG
 @pytest.mark.parametrize("run_of", RUNS[1:], indirect=True, ids=str)
-def test_of_ten_seconds_much_is_in_the_books_and_the_simulation_comes_to_the_same_rows(run_of: Ran) -> None:
+def test_of_ten_seconds_much_is_audited_and_the_simulation_comes_to_the_same_rows(run_of: Ran) -> None:
     report = run_of.report
     assert report.snapshots.get("COMPLETED", 0) >= 20
     assert report.faults["kill"] >= 1
@@ -200,7 +200,7 @@ def test_the_command_prints_what_came_of_it(monkeypatch: pytest.MonkeyPatch, tmp
     ]
 
 
-def test_the_command_fails_where_the_books_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_fails_if_the_audit_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     report = report_with(WRONG, ("at the end: 305 money there, 300 at first",), (4711,))
     words = ("--nodes", "2", "--seed", "7", "--seconds", "3", "--snapshots-per-second", "0.5")
     wanted, about, done = asked_for(monkeypatch, report, *words)
