@@ -15,7 +15,7 @@ from cluster.control.service_actions import Disk, ServiceActions
 from cluster.control.service_messages import ServiceMessages
 from cluster.control.service_timers import ServiceTimers
 from cluster.node.clock import RunningClock
-from cluster.node.event_log import RECOVER, last_entry, lived_since
+from cluster.node.event_log import RECOVER, acted_since, last_entry
 from cluster.node.site import Done, Site
 from sim.core.effects import Out
 from sim.core.model import CRASH, RECOVERY, Message, Process, RecoveryState, Restorable
@@ -97,7 +97,7 @@ class Services:
         """Carry out everything that waits, one action at a time, for ever."""
         watching = asyncio.get_running_loop().create_task(self._running_clock.keep_looking(self.wakes))
         try:
-            await self._actions.run(self.receiver.tell)
+            await self._actions.run(self.receiver.acknowledge)
         finally:
             watching.cancel()
 
@@ -191,7 +191,7 @@ class Services:
                 self.site.rules.crashed(service, process)
 
         def is_up() -> bool:
-            return lived_since(log, self._crashed.get(process, 0))
+            return acted_since(log, self._crashed.get(process, 0))
 
         done = await self._actions.do(-1, ["crash", process], act, last.clock if last else 0, is_up)
         if done is not None:

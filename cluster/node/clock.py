@@ -1,7 +1,7 @@
-"""Whether a process of the operating system stood still: stopped, swapped out, or in a virtual machine that stalled.
+"""The detection of standstills of this process: it was stopped or swapped out, or its virtual machine stalled.
 
-No process learns of it while it lasts. Whoever looks at the monotonic clock often sees a gap afterwards, which no jump
-of the wall clock makes or hides.
+A process cannot notice its standstill while it lasts. If it reads the monotonic clock often, it sees a gap afterwards.
+Jumps of the wall clock neither make nor hide such a gap.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import asyncio
 import time
 from collections.abc import Callable
 
-LOOKS_PER_LIMIT = 4  # how often the clock is looked at in as long as a gap may be
+LOOKS_PER_LIMIT = 4  # looks at the clock in the time that a gap may last
 
 
 class RunningClock:
-    """Looks at the clock. A gap of more than `limit` seconds between two looks is a standstill."""
+    """A clock that stands still with this process. A gap of over `limit` seconds between two looks is a standstill."""
 
     def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit, self._clock = limit, clock
@@ -22,7 +22,7 @@ class RunningClock:
         self._stopped = 0.0  # seconds of all standstills
 
     def look(self) -> float:
-        """Look at the clock. Returns for how many seconds this process has stood still until now (0.0: it has not)."""
+        """Look at the clock. Returns the seconds for which this process has just stood still (0.0: it has not)."""
         now = self._clock()
         gap, self._last = now - self._last, now
         if gap <= self.limit:
@@ -32,11 +32,11 @@ class RunningClock:
 
     @property
     def now(self) -> float:
-        """Seconds on a clock that stands still with this process."""
+        """The time of the last look, in seconds without standstills."""
         return self._last - self._stopped
 
     async def keep_looking(self, on_gap: Callable[[], object]) -> None:
-        """Look at the clock for ever. `on_gap` looks, too, and does what has to be done after a standstill."""
+        """Call `on_gap` often, for ever. It must look at the clock, and act after a standstill."""
         while True:
             on_gap()
             await asyncio.sleep(self.limit / LOOKS_PER_LIMIT)

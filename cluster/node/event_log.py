@@ -1,6 +1,6 @@
 """The event log of a node: one line of JSON for each atomic action, written before anything that it sends leaves.
 
-So whatever a node has told others is in its log, also after kill -9: what is written is no longer the process's.
+So everything that a node has sent is in its log, even after kill -9: written lines belong to the operating system.
 A line has the Lamport clock of the action (L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed
 System", 1978): sorted by clock, then by node, the lines of all nodes are one run that happened-before allows.
 """
@@ -24,10 +24,10 @@ _TAIL = 1 << 20  # bytes that are read first of the end of a file
 
 
 class Entry(NamedTuple):
-    """A line: what happened, and what it left behind.
+    """A line: an action, and its rows.
 
-    `actor` is the number of the process or service. `action` is a list: its kind, and what is needed to do it again
-    (replay/scenario.py). `rows` are as in sim.core.rules.Row, with message ids of the cluster. `index` and `sent` are
+    `actor` is the number of the process or service. `action` is a list: its kind, and what replay/scenario.py needs to
+    replay it. `rows` are as in sim.core.rules.Row, with message ids of the cluster. `index` and `sent` are
     the numbers of the last application event and of the last message of the node.
     """
 
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     actor: int
     action: list[Any]
     rows: list[Any]
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed
     sent: int
 
 
@@ -44,13 +44,13 @@ class EventLog:
     """Appends to the log of one node."""
 
     def __init__(self, path: Path) -> None:
-        """Goes on after the last whole line: the writer may have been killed in the middle of one."""
+        """Continue after the last complete line: the writer may have been killed in the middle of one."""
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         os.ftruncate(self._file, _last_line(path)[1])
 
     def append(self, entry: Entry) -> None:
-        """Write one line. Raises InputError if the disk does not take it: then nothing has happened."""
+        """Write one line. Raises InputError if the disk refuses it: then the action has not happened."""
         line = (_encode(entry) + "\n").encode()
         try:
             while line:
@@ -65,7 +65,7 @@ class EventLog:
 
 
 def read_log(path: Path) -> Iterator[Entry]:
-    """The lines of a log; a last one that was not written whole is left out."""
+    """Yield the lines of a log, without a last line that is incomplete."""
     with path.open("rb") as lines:
         for line in lines:
             if line.endswith(b"\n"):
@@ -73,13 +73,13 @@ def read_log(path: Path) -> Iterator[Entry]:
 
 
 def last_entry(path: Path) -> Entry | None:
-    """The last whole line of a log (None: there is none)."""
+    """The last complete line of a log (None: there is none)."""
     line, _ = _last_line(path) if path.exists() else (b"", 0)
     return Entry(*json.loads(line)) if line else None
 
 
-def lived_since(path: Path, clock: int) -> bool:
-    """Whether the process of a log has acted after `clock`: not that a channel to it is severed or mended."""
+def acted_since(path: Path, clock: int) -> bool:
+    """Whether the process of a log has acted after `clock`. Lines that a channel is severed or mended do not count."""
     if not path.exists():
         return False
     with path.open("rb") as file:
@@ -88,8 +88,8 @@ def lived_since(path: Path, clock: int) -> bool:
         while True:
             file.seek(size - tail)
             lines = file.read(tail).split(b"\n")
-            whole = lines[tail < size : -1]  # the first may be half a line, as what is behind the last
-            found = [Entry(*json.loads(line)) for line in whole]
+            complete = lines[tail < size : -1]  # the first may be half a line, and so may the last
+            found = [Entry(*json.loads(line)) for line in complete]
             if any(entry.clock > clock and entry.action[0] not in (DOWN, UP) for entry in found):
                 return True
             if tail == size or (found and found[0].clock <= clock):
@@ -98,7 +98,7 @@ def lived_since(path: Path, clock: int) -> bool:
 
 
 def last_epoch(folder: Path) -> int | None:
-    """The newest epoch that the controller's log of a run has begun; None if it has begun none by a recovery."""
+    """The newest epoch in the controller's log of a run; None if no recovery has begun one."""
     logs = [path for path in folder.glob("*.log") if path.stem.isdecimal() and path.stat().st_size]
     if not logs:
         return None
@@ -116,7 +116,7 @@ def last_epoch(folder: Path) -> int | None:
 
 
 def _last_line(path: Path) -> tuple[bytes, int]:
-    """The last whole line of a file (empty: there is none), and the place where it ends."""
+    """The last complete line of a file (empty: there is none), and the offset of its end."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         tail = min(_TAIL, size)
@@ -131,7 +131,7 @@ def _last_line(path: Path) -> tuple[bytes, int]:
 
 
 def severed_in(path: Path) -> set[str]:
-    """The names of the channels that a log leaves severed."""
+    """The names of the channels that are severed at the end of a log."""
     found: set[str] = set()
     if path.exists():
         with path.open("rb") as lines:

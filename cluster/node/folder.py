@@ -1,4 +1,4 @@
-"""The folder of a cluster: one cluster at a time has it."""
+"""The lock on the folder of a cluster: one cluster at a time uses it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _IS_HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """While it lasts, no other cluster gets the folder.
+    """A context in which no other cluster can use the folder.
 
-    The kernel frees the lock when this process ends, however it ends; the file stays. A program that is started
-    meanwhile does not inherit it, but a plain fork does. Raises InputError if another one has the folder, or if it
-    cannot be locked.
+    The kernel frees the lock when this process ends, however it ends. The file stays. A program that is started
+    meanwhile does not inherit the lock, but a plain fork does. Raises InputError if another cluster has the folder, or
+    if it cannot be locked.
     """
     file = _open(folder)
     try:

@@ -96,7 +96,7 @@ class Inbox:
             is_more, soonest = self._round()
             if not is_more:
                 break
-        self.receiver.tell()
+        self.receiver.acknowledge()
         if is_more:
             self.pump_soon()
         elif soonest is not None and soonest < asyncio.get_running_loop().time() + 1e6:

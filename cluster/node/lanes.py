@@ -1,4 +1,4 @@
-"""What has come to a node and is not delivered: a lane for each channel, which delivers as sim/core/engine.py does."""
+"""Messages that have come to a node and wait: a lane for each channel, which delivers as sim/core/engine.py does."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sim.core.model import APP, CONTROL, MARKER, Channel, Message, Process
 
 
 class Arrival(NamedTuple):
-    """A message that is there. It may be delivered from `due` on, in seconds of the event loop's clock."""
+    """A message that has come. It may be delivered from `due` on, in seconds of the event loop's clock."""
 
     due: float
     message: Message
@@ -17,7 +17,7 @@ class Arrival(NamedTuple):
 
 
 class Lane:
-    """The messages of one channel that are there, oldest first."""
+    """The messages of one channel that have come, oldest first."""
 
     def __init__(self, system: System, channel: Channel) -> None:
         self.channel = channel
@@ -28,14 +28,14 @@ class Lane:
         self._busy_until = 0.0
 
     def add(self, message: Message, now: float, delay: float, clock: int) -> None:
-        """A message has come, and is to be delivered `delay` seconds later, in its turn."""
+        """Add a message that has come. It is delivered `delay` seconds later at the earliest, in its turn."""
         due = now + delay
         if not self._is_free and not self._overtakes(message):
             self._busy_until = due = max(due, self._busy_until)
         self.waiting.append(Arrival(due, message, clock))
 
     def put_back(self, message: Message) -> None:
-        """A recovery puts a message back: behind what it has put back before, ahead of what is new."""
+        """Put a message of a snapshot back, behind those put back before, and ahead of new messages."""
         waiting = self.waiting
         newer = (
             at for at, own in enumerate(waiting) if own.message.epoch >= message.epoch and not own.message.is_again
@@ -48,10 +48,10 @@ class Lane:
     def take(
         self, process: Process, now: float, *, is_stopped: bool = False
     ) -> tuple[Arrival, list[Message]] | float | None:
-        """The next message for `process`, with the messages that it overtakes; or when to ask again.
+        """The next message for `process`, with the messages that it overtakes; or the time at which to ask again.
 
-        None: nothing will be there by time alone. A message of an earlier epoch is taken at once, to be fenced off.
-        `is_stopped`: the process takes no other messages but control messages, and markers that go ahead.
+        None: no message becomes due by time alone. A message of an earlier epoch is taken at once, to be fenced off. If
+        `is_stopped`, the process takes only control messages and markers that go ahead.
         """
         waiting = self.waiting
         if not waiting:

@@ -6,7 +6,7 @@ from sim.core.model import Channel
 
 
 class LinkConditions:
-    """What somebody injects into the channels that come to a node: partition, delays and losses."""
+    """Injected conditions of the channels to a node: partitions, delays and losses."""
 
     def __init__(self) -> None:
         self.severed: frozenset[Channel] = frozenset()

@@ -1,14 +1,14 @@
 """A link carries messages from one node to another: in order, none lost, none twice, over connections that may drop.
 
-Messages have sequence numbers. The receiver says up to which number it has taken all. What it has not is
-sent again: on the next connection, or where a gap shows, once for each. The last message may be lost, which leaves no
-gap; so after a silence the last one is sent again. A node that has started anew is another one: its links begin anew.
+Messages have sequence numbers. The receiver confirms the number up to which it has taken all messages. The others are
+sent again, on the next connection or after a gap, once for each gap. If the last message is lost, no gap shows, so it
+is sent again after a silence. A node that has started again is another incarnation: its links begin anew.
 
-At most WINDOW application messages are on the wire or wait at the receiver; the others wait in an outbox. When that
-is full, the sender begins nothing more until there is room: back-pressure. What it receives may still make it send an
-answer; when those have filled the outbox once more, it receives nothing more either. (If it received nothing as soon as
-the outbox is full, two that send to each other would wait for each other.) What is in a stream cannot be overtaken.
-So a marker that goes ahead takes all of the outbox along, whatever the window says, and overtakes at the receiver.
+At most WINDOW application messages are on the wire or wait at the receiver. The others wait in an outbox. While it is
+full, the sender begins nothing: this is back-pressure. A message that it receives may still make it send an answer.
+When answers have filled the outbox a second time, it receives nothing either. (If it stopped receiving at once, two
+nodes could wait for each other.) A message in a stream cannot be overtaken. So a marker that goes ahead takes the whole
+outbox along, beyond the window, and overtakes at the receiver.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from cluster.node.system import System
 from cluster.wire.frames import AGAIN, HELLO, TAKEN, WELCOME, BadFrame, Connection
 from sim.core.model import APP, MARKER, Message
 
-WINDOW = 256  # application messages of a link that are sent and not delivered
-SILENCE = 0.3  # seconds without word of what was sent, after which the last message is sent again
-WELCOME_S = 5.0  # for the answer to a hello, after which a new connection is tried
+WINDOW = 256  # application messages of a link that are sent and not yet delivered
+SILENCE = 0.3  # seconds without a confirmation, after which the last message is sent again
+WELCOME_S = 5.0  # for the answer to a hello, before a new connection is tried
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds before the next try to connect
 
 
 class Address(NamedTuple):
-    """Where a node listens. `incarnation` differs for each start of the node."""
+    """The address on which a node listens. `incarnation` differs for each start of the node."""
 
     host: str
     port: int
@@ -63,7 +63,7 @@ class Link:
     def _begin(self) -> None:
         self._outbox: deque[tuple[Message, int]] = deque()
         self._unconfirmed: deque[tuple[int, Any]] = deque()  # sequence number and packed frame
-        self._unwritten: list[Any] = []  # those of them that are not on the wire yet
+        self._unwritten: list[Any] = []  # frames that are not on the wire yet
         self._last = 0  # the last sequence number
         self._apps_sent = self._apps_taken = 0
         self._confirmed_at = time.monotonic()  # or when there was nothing to confirm
@@ -75,12 +75,12 @@ class Link:
 
     @property
     def is_overfull(self) -> bool:
-        """Whether the sender has to wait, and must not even receive what makes it send more."""
+        """Whether the sender has to wait, and must not even receive a message that may make it send more."""
         return len(self._outbox) >= 2 * self._queue
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is on its way."""
+        """Whether no message is in transit."""
         return not self._outbox and not self._unconfirmed
 
     @property
@@ -89,7 +89,7 @@ class Link:
         return len(self._outbox) + len(self._unconfirmed)
 
     def connect(self, address: Address) -> None:
-        """The other end is at this address. What was sent to an earlier incarnation of it is lost."""
+        """Connect to this address. Messages that were sent to an earlier incarnation of the node are lost."""
         if address == self._address:
             return
         was_full = self.is_full
@@ -111,18 +111,18 @@ class Link:
             self._connection = None
 
     def send(self, message: Message, clock: int) -> None:
-        """Send a message after all that was sent before."""
+        """Send a message, after all that were sent before."""
         self._outbox.append((message, clock))
         is_ahead = message.kind == MARKER and self._system.engine.algorithm.goes_ahead(message.body)
-        self._fill(whatever_the_window=is_ahead)
+        self._fill(is_beyond_window=is_ahead)
 
-    def _fill(self, *, whatever_the_window: bool = False) -> None:
-        """Put messages of the outbox on the wire, as far as the window is open."""
+    def _fill(self, *, is_beyond_window: bool = False) -> None:
+        """Put messages of the outbox on the wire, as far as the window is open, or all of them."""
         outbox, frames = self._outbox, []
         while outbox:
             message, clock = outbox[0]
             is_app = message.kind == APP
-            if is_app and self._apps_sent - self._apps_taken >= WINDOW and not whatever_the_window:
+            if is_app and self._apps_sent - self._apps_taken >= WINDOW and not is_beyond_window:
                 break
             outbox.popleft()
             self._apps_sent += is_app
@@ -138,7 +138,7 @@ class Link:
             self._unwritten += frames
 
     def write(self) -> None:
-        """Write what one turn of the event loop has brought, and what might not be written before, at once."""
+        """Write the frames of one turn of the event loop together, and those that could not be written before."""
         if self._unwritten and self._connection is not None and self.may_write():
             self._connection.write(self._unwritten)
             self._unwritten = []
@@ -175,7 +175,7 @@ class Link:
             tries += 1
 
     async def _listen(self, connection: Connection) -> None:
-        """Hear what the receiver says, until it says that this is the end."""
+        """Handle the confirmations of the receiver, until it ends the connection."""
         watching = asyncio.get_running_loop().create_task(self._watch())
         try:
             while True:
@@ -192,9 +192,9 @@ class Link:
             watching.cancel()
 
     async def _watch(self) -> None:
-        """After a silence, send the last message again: if it is the one that is missing it comes, else a gap shows.
+        """After a silence, send the last message again: either it was missing, or a gap shows now.
 
-        Nothing is sent again while what was sent has not even left, so a receiver that stands still costs nothing.
+        Nothing is sent again while frames have not even left, so a receiver that stands still costs nothing.
         """
         while True:
             await asyncio.sleep(SILENCE)
@@ -204,7 +204,7 @@ class Link:
                 self.write()
 
     def _make_room(self, apps_taken: int) -> None:
-        """The other end has delivered so many application messages of this link."""
+        """Note that the other end has delivered `apps_taken` application messages of this link."""
         before = self.is_full, self.is_overfull
         self._apps_taken = max(self._apps_taken, apps_taken)
         self._fill()
@@ -212,13 +212,13 @@ class Link:
             self._on_room()
 
     def _confirm(self, number: int) -> None:
-        """The other end has taken everything up to a sequence number."""
+        """Note that the other end has taken all messages up to a sequence number."""
         unconfirmed = self._unconfirmed
         while unconfirmed and unconfirmed[0][0] <= number:
             unconfirmed.popleft()
             self._confirmed_at = time.monotonic()
 
     def _again(self) -> None:
-        """Send what is not confirmed again."""
+        """Send all unconfirmed messages again."""
         self._unwritten = [frame for _, frame in self._unconfirmed]
         self.write()

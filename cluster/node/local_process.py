@@ -28,15 +28,15 @@ class LocalProcess:
     drains the cluster. `is_reborn` says whether the node started again and has not been restored yet.
     """
 
-    def __init__(self, system: System, number: int, told: dict[str, Any], log: Path) -> None:
-        """`told` is the first line from the controller, and `log` is the path of the event log."""
+    def __init__(self, system: System, number: int, task: dict[str, Any], log: Path) -> None:
+        """`task` is the first line from the controller, and `log` is the path of the event log."""
         self.system, self.number, self.name = system, number, system.names[number]
         last = last_entry(log)
-        self.site = Site(system, range(number, number + 1), EventLog(log), told["began"])
-        self.process.epoch = self.process.incarnation = told["epoch"]
-        self.is_reborn = told["waits"]
-        self.process.alive = not told["waits"]  # a node that starts again waits until it is restored
-        self.process.index = told["index"]
+        self.site = Site(system, range(number, number + 1), EventLog(log), task["began"])
+        self.process.epoch = self.process.incarnation = task["epoch"]
+        self.is_reborn = task["waits"]
+        self.process.alive = not task["waits"]  # a node that starts again waits until it is restored
+        self.process.index = task["index"]
         if last is not None:
             self.site.clock, self.site.messages, self.process.index = last.clock, last.sent, last.index
         self.is_working = False
@@ -44,7 +44,7 @@ class LocalProcess:
         self.on_acted: Callable[[Done], None] = lambda done: None  # called after each action
         self.on_room: Callable[[], None] = lambda: None  # called when a link that was full has room again
         self.running_clock = RunningClock(system.longest_standstill)
-        self.outgoing = Outgoing(system, number, told, lambda: self.on_room(), self._may_write)
+        self.outgoing = Outgoing(system, number, task, lambda: self.on_room(), self._may_write)
         self.timers = Timers(system, self.notice_standstill, self._fire)
         self.site.hand_over, self.site.set_timer = self._hand_over, self.timers.set
 

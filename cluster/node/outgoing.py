@@ -14,12 +14,12 @@ class Outgoing:
     """The links from process number `number`. A link begins with the first message that needs it."""
 
     def __init__(
-        self, system: System, number: int, told: Mapping[str, Any], on_room: Callable[[], None],
+        self, system: System, number: int, task: Mapping[str, Any], on_room: Callable[[], None],
         may_write: Callable[[], bool],
     ) -> None:  # fmt: skip
-        """`told` is the first line from the controller; `on_room` and `may_write` are those of Link."""
+        """`task` is the first line from the controller; `on_room` and `may_write` are those of Link."""
         self._system, self._number = system, number
-        self._token, self._incarnation, self._queue = told["token"], told["incarnation"], told["queue"]
+        self._token, self._incarnation, self._queue = task["token"], task["incarnation"], task["queue"]
         self._on_room, self._may_write = on_room, may_write
         self._links: dict[int, Link] = {}
         self.addresses: dict[int, Address] = {}

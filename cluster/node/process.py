@@ -34,11 +34,11 @@ STATUS_GAP = 0.25  # seconds between two reports to the controller
 class Node:
     """Runs the process number `number`: connects it with other nodes and the controller."""
 
-    def __init__(self, system: System, number: int, told: dict[str, Any], folder: Path) -> None:
-        """`told` is the first line from the controller, and `folder` is that of the event logs."""
-        self._system, self._token, self._incarnation = system, told["token"], told["incarnation"]
+    def __init__(self, system: System, number: int, task: dict[str, Any], folder: Path) -> None:
+        """`task` is the first line from the controller, and `folder` is that of the event logs."""
+        self._system, self._token, self._incarnation = system, task["token"], task["incarnation"]
         log = folder / f"{number}.log"
-        self._local = LocalProcess(system, number, told, log)
+        self._local = LocalProcess(system, number, task, log)
         self._agenda = Agenda(self._local, log, lambda: self._inbox.pump_soon())
         severed = severed_in(log)
         channels = frozenset(own for own in system.engine.channels if own.name in severed)
@@ -84,7 +84,7 @@ class Node:
         await self._inbox.receiver.accept(await self._door.hello(connection), connection)
 
     def _is_over(self, number: int, incarnation: str) -> bool:
-        """Whether an incarnation of another node is not the last one of which the controller has told this node."""
+        """Whether an incarnation of another node is not the last one that the controller has announced."""
         addresses = self._local.outgoing.addresses
         return number not in addresses or addresses[number].incarnation != incarnation
 
@@ -157,14 +157,14 @@ async def _main() -> None:
     line = sys.stdin.buffer.readline()
     if not line:
         return  # the controller has ended meanwhile
-    told = json.loads(line)
-    scenario = read_toml(told["scenario"], told["name"])
-    system = System(scenario, told["unit"], told["transport"])
+    task = json.loads(line)
+    scenario = read_toml(task["scenario"], task["name"])
+    system = System(scenario, task["unit"], task["transport"])
     asyncio.get_running_loop().set_exception_handler(_end_on_error)
     threading.Thread(target=_end_with_controller, daemon=True).start()
-    node = Node(system, told["number"], told, Path(told["folder"]))
+    node = Node(system, task["number"], task, Path(task["folder"]))
     with suppress(OSError, asyncio.CancelledError):
-        await node.run((told["host"], told["port"]))
+        await node.run((task["host"], task["port"]))
     os._exit(0)
 
 

@@ -16,30 +16,32 @@ SAMPLES = 512  # latencies that are kept
 
 
 class Source:
-    """The receiving end of a link: what has come from one incarnation of a node."""
+    """The receiving end of a link, from one incarnation of a node."""
 
     def __init__(self, transport: Transport, incarnation: str, before: Source | None) -> None:
-        """`before` is the end for an earlier incarnation of that node: messages of it may still wait for delivery."""
+        """`before` is the end for an earlier incarnation of that node: its messages may still wait for delivery."""
         self.incarnation = incarnation
         self.received = 0  # the last sequence number before the first gap
-        self.apps_taken = 0  # application messages delivered, or of no use any more
+        self.apps_taken = 0  # application messages that were delivered or dropped
         self._transport = transport
         self._connection: Connection | None = None
-        self._is_told = True  # whether the sender knows of both
+        self._is_acknowledged = True  # whether the sender knows both
         self._apps_received = 0
-        self._stale = 0 if before is None else before.apps_waiting  # application messages of earlier lives that wait
-        self._asked = 0  # the sequence number for which the sender was asked
+        self._stale = (
+            0 if before is None else before.apps_waiting
+        )  # waiting application messages of earlier incarnations
+        self._asked = 0  # the sequence number that the sender was last asked for
         self._last = 0  # the sequence number that came last
 
     @property
     def apps_waiting(self) -> int:
-        """The number of application messages that have come and are not delivered."""
+        """The number of application messages that have come and wait for delivery."""
         return self._stale + self._apps_received - self.apps_taken
 
     def welcome(self, connection: Connection) -> None:
-        """There is a new connection: say how much was taken, for what was said last may be lost."""
+        """Take a new connection, and say how much was taken: the last acknowledgement may be lost."""
         self.close()
-        self._connection, self._is_told = connection, True
+        self._connection, self._is_acknowledged = connection, True
         self._asked = self._last = 0
         self._say([WELCOME, self.received, self.apps_taken])
 
@@ -48,32 +50,32 @@ class Source:
             self._connection.write([self._transport.pack(frame)])
 
     def is_on(self, connection: Connection) -> bool:
-        """Whether this is the connection on which messages come now."""
+        """Whether messages come on this connection now."""
         return self._connection is connection
 
     def close(self) -> None:
-        """Close the connection. The sender will connect again, and nothing of what it sent is lost."""
+        """Close the connection. The sender will connect again, and no message is lost."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def leave(self, connection: Connection) -> None:
-        """A connection has ended."""
+        """Note that a connection has ended."""
         if self._connection is connection:
             self._connection = None
 
     def is_next(self, number: int, kind: str) -> bool:
-        """Whether this is the next message, which is to be taken.
+        """Whether this is the next message, so that it is taken.
 
-        One that has come before is not, nor one after a gap. For that, the sender is asked once; and once more if it
-        has begun to send again, and what is missing was lost again.
+        A message that has come before is not, nor one after a gap. For a gap, the sender is asked once. It is asked
+        once more if it has begun to send again, and the missing message was lost again.
         """
         begins_again, self._last = number <= self._last, number
         missing = self.received + 1
         if number == missing:
             self.received = number
             self._apps_received += kind == APP
-            self._is_told = False
+            self._is_acknowledged = False
             return True
         if number > missing and (self._asked != missing or begins_again):
             self._asked = missing
@@ -81,47 +83,48 @@ class Source:
         return False
 
     def take(self) -> None:
-        """An application message is delivered. Those of earlier lives were there first."""
+        """Note that an application message is delivered. Those of earlier incarnations come first."""
         if self._stale:
             self._stale -= 1
         else:
             self.apps_taken += 1
-            self._is_told = False
+            self._is_acknowledged = False
 
-    def tell(self) -> None:
+    def acknowledge(self) -> None:
         """Tell the sender how much was taken, unless it knows."""
-        if not self._is_told and self._connection is not None:
+        if not self._is_acknowledged and self._connection is not None:
             self._say([TAKEN, self.received, self.apps_taken])
-            self._is_told = True
+            self._is_acknowledged = True
 
 
 class Receiver:
     """The receiving ends of all links to a node, or to the services of the controller."""
 
     def __init__(self, system: System, numbers: range, incarnation: str, take: Callable[[Message, int], None]) -> None:
-        """`numbers` are those of the processes or services here, and `incarnation` is theirs.
+        """`numbers` are those of the local processes or services, and `incarnation` is theirs.
 
         `take` is called with each message, once and in order, and with the clock of the action that sent it.
         """
         self._system, self._numbers, self._incarnation, self._take = system, numbers, incarnation, take
         self._sources: dict[tuple[int, int], Source] = {}
         self.is_lost: Callable[[Channel], bool] = lambda channel: False
-        self.is_over: Callable[[int, str], bool] = lambda number, incarnation: (
-            False
-        )  # whether an incarnation of a node is not its last
+        # Whether an incarnation of a node is not its last.
+        self.is_over: Callable[[int, str], bool] = lambda number, incarnation: False
         self.latencies: deque[float] = deque(maxlen=SAMPLES)
 
     async def accept(self, hello: list[Any], connection: Connection) -> None:
-        """A node has said hello (frames.Door). Take what it sends until the connection ends. Raises BadFrame."""
+        """Take the messages of a node that has said hello (frames.Door), until the connection ends. Raises BadFrame."""
         number, target, incarnation, wanted = hello
         if target not in self._numbers:
-            raise BadFrame(f"nobody here has the number {target}")
+            raise BadFrame(f"no process or service here has the number {target}")
         if number not in range(len(self._system.names)) or number in self._numbers:
             raise BadFrame(f"no other node of this cluster has the number {number}")
         if wanted != self._incarnation:
-            raise BadFrame("the one that is wanted has ended, and this is another; ask the controller where it is")
+            raise BadFrame(
+                "the incarnation that is wanted has ended; ask the controller for the address of the new one"
+            )
         if self.is_over(number, incarnation):
-            raise BadFrame(f"this incarnation of {self._system.names[number]} is over, or is not known here as yet")
+            raise BadFrame(f"this incarnation of {self._system.names[number]} is over, or not known here yet")
         pair = number, target
         source = self._sources.get(pair)
         if source is None or source.incarnation != incarnation:
@@ -133,7 +136,7 @@ class Receiver:
             while True:
                 frame = await connection.read()
                 if not source.is_on(connection):
-                    return  # it has connected again meanwhile
+                    return  # the node has connected again meanwhile
                 if frame[0] != DATA:
                     raise BadFrame(f"a node sends messages, not {frame[0]!r}")
                 number_of_frame, clock, message = message_of(frame, self._system, *pair)
@@ -146,18 +149,18 @@ class Receiver:
             source.leave(connection)
 
     def taken(self, message: Message) -> None:
-        """An application message is delivered, or of no use any more: its sender may send another."""
+        """Note that an application message is delivered or dropped: its sender may send another."""
         source = self._sources.get((message.channel.source, message.channel.target))
         if source is not None:
             source.take()
 
-    def tell(self) -> None:
+    def acknowledge(self) -> None:
         """Tell all senders how much was taken."""
         for source in self._sources.values():
-            source.tell()
+            source.acknowledge()
 
     def drop(self, number: int) -> None:
-        """Close the connections from a node. It will connect again, and nothing of what it sent is lost."""
+        """Close the connections from a node. It will connect again, and no message is lost."""
         for (own, _), source in self._sources.items():
             if own == number:
                 source.close()

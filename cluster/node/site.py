@@ -1,7 +1,7 @@
-"""Where actions happen: carries out the rules on processes of one operating-system process, one action at a time.
+"""The site of actions: it carries out the rules on its processes or services, one action at a time.
 
-The three primitives of sim/core/rules.py are a socket, an event log and a timer here. What an action sends, logs and
-sets is collected first; `commit` writes the log, then hands the messages over, then sets the timers.
+The three primitives of sim/core/rules.py are a socket, an event log and a timer here. The messages, rows and timers of
+an action are collected first. `commit` writes the log, then hands the messages over, then sets the timers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Wake(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What an action has done, before anybody else knows of it."""
+    """The effects of an action, before any other node knows of it."""
 
     actor: int
     action: list[Any]
@@ -39,10 +39,10 @@ class Done(NamedTuple):
 
 
 class Site:
-    """Some processes or services that share a log and a clock. It is the World of their rules."""
+    """Some processes or services that share a log and a clock. It is the environment of their rules (rules.World)."""
 
     def __init__(self, system: System, numbers: range, log: EventLog, began: float) -> None:
-        """`began` is when the cluster began, in seconds since 1970."""
+        """`began` is the start of the cluster, in seconds since 1970."""
         engine = system.engine
         self.system, self.log, self.began = system, log, began
         services = dict(enumerate(engine.services, start=len(engine.processes)))
@@ -67,7 +67,7 @@ class Site:
         return (time.time() - self.began) / self.system.unit
 
     def perform(self, actor: int, action: list[Any], act: Callable[[], None], seen: int = 0) -> Done:
-        """Carry out one action. `seen` is the clock of the message that it receives. Nobody knows of it yet.
+        """Carry out one action, without an effect outside. `seen` is the clock of the message that it receives.
 
         An action that raises changes nothing.
         """
@@ -85,7 +85,7 @@ class Site:
         return Done(actor, action, self.clock, self._rows, self._sent, self._wakes, before, messages)
 
     def undo(self, done: Done) -> None:
-        """An action that is not committed has not happened."""
+        """Undo an action that is not committed."""
         self.processes, self.messages = done.before, done.sent_before
 
     def commit(self, done: Done) -> None:
@@ -98,13 +98,13 @@ class Site:
         for wake in done.wakes:
             self.set_timer(wake)
 
-    # ------------------------------------------------------------------ the world around a process (rules.World)
+    # ------------------------------------------------------------------ the environment of a process (rules.World)
 
     def transmit(
         self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None,
         sent_index: int | None = None, label: str | None = None, receive_label: str | None = None,
     ) -> int:  # fmt: skip
-        """Collect a message. Its id is one that no other node gives."""
+        """Collect a message. Its id is unique in the cluster."""
         engine, source = self.system.engine, self.processes[channel.source]
         number = self.messages * len(engine.nodes) + channel.source
         self.messages += 1

@@ -1,4 +1,4 @@
-"""The system that a cluster runs: a scenario, and what its processes need to know of it."""
+"""The system that a cluster runs: a scenario, with the facts that its processes need."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from sim.services.member import Member
 from sim.services.settings import Settings
 
 TRANSPORTS = TCP, GRPC = "tcp", "grpc"
-MOST_WAITING = 16  # snapshots that are under way or wait to start, where the scenario does not say it
+MOST_WAITING = 16  # snapshots under way or waiting to start, unless the scenario says it
 LIVE_FAULTS = ("crash", "restart", "freeze", "thaw", "sever", "mend", "join", "leave")
 _TIME = re.compile(r"\b(within|heartbeat for) ([0-9.e+-]+)")  # in a sentence of the coordinator, in time units
 _FOREVER = 1e9  # time units: longer than any cluster runs
-# What a coordinator and a storage do in a cluster if the scenario does not say it, in seconds. The system design gives
-# a snapshot 5 s; one of a scenario with a script, which is told slowly, has a minute.
+# The usual times of a coordinator and a storage in a cluster, in seconds. The system design gives a snapshot 5 s. A
+# snapshot of a scenario with a script, which is slow to watch, has a minute.
 _TIMEOUT, _TIMEOUT_OF_SCRIPT, _HEARTBEAT, _MISSED = 5.0, 60.0, 0.5, 8
 
 
 class Patience(NamedTuple):
-    """How long a coordinator waits, in seconds (None: as the scenario says, or as usual).
+    """The patience of a coordinator, in seconds (None: as the scenario says, or as usual).
 
-    A node sends a heartbeat every `heartbeat`; one of which eight are missing is taken for gone. A snapshot that is not
-    complete within `timeout` has expired.
+    A node sends a heartbeat every `heartbeat` seconds. A node that misses eight is taken for gone. A snapshot that is
+    not complete within `timeout` expires.
     """
 
     heartbeat: float | None = None
@@ -51,10 +51,10 @@ USUAL = Patience()
 def live(
     scenario: Scenario, unit: float, *, has_coordinator: bool = True, patience: Patience = USUAL
 ) -> Scenario:  # fmt: skip
-    """The scenario as a cluster runs it: with a storage, and where its algorithm allows it a coordinator and recovery.
+    """The scenario as a cluster runs it: with a storage and, if its algorithm allows them, a coordinator and recovery.
 
-    A time unit takes `unit` seconds. Raises InputError where a part of the scenario has no meaning in processes of an
-    operating system, and for patience where nobody coordinates.
+    A time unit takes `unit` seconds. Raises InputError if a part of the scenario has no meaning in processes of an
+    operating system, and for patience without a coordinator.
     """
     _refuse_what_is_not_live(scenario)
     rules = ALGORITHMS[scenario.algorithm].with_options(scenario.algorithm_parameters)
@@ -64,7 +64,9 @@ def live(
         coordinator = {"timeout": timeout / unit, "heartbeat": _HEARTBEAT / unit, "missed": _MISSED}
     asked = {key: seconds / unit for key, seconds in patience._asdict().items() if seconds is not None}
     if asked and coordinator is None:
-        raise InputError(f"--{next(iter(asked))}: is told to a coordinator, and this system has none; leave it out")
+        raise InputError(
+            f"--{next(iter(asked))}: is a setting of the coordinator, and this system has none; leave it out"
+        )
     if coordinator is not None:
         coordinator = {"most_waiting": MOST_WAITING, **coordinator, **asked, "until": _FOREVER}
     recovery = RecoveryPlan(on=ON_CRASH) if rules.allows_recovery else None
@@ -82,7 +84,7 @@ def _refuse_what_is_not_live(scenario: Scenario) -> None:
     rules = ALGORITHMS[scenario.algorithm]
     is_alone = rules.one_node and len(scenario.processes) > 1
     if not rules.coordinated or is_alone:
-        why = "are for one process alone" if is_alone else "make copies that no snapshot joins"
+        why = "are for one process alone" if is_alone else "make checkpoints that no snapshot joins"
         raise InputError(f"{scenario.at('algorithm.kind')}: the rules of {rules.title} {why}; use Chandy-Lamport's")
     plan = scenario.recovery
     if plan is not None and (plan.processes or not plan.channels or not plan.fence):
@@ -113,7 +115,7 @@ def _refuse_what_is_not_live(scenario: Scenario) -> None:
     for number, fault in enumerate(scenario.faults):
         where = fault.where or scenario.at(f"faults[{number + 1}]")
         if fault.kind not in LIVE_FAULTS or fault.after is not None:
-            what = "" if fault.kind in LIVE_FAULTS else f"{fault.kind!r} is of the simulation alone; "
+            what = "" if fault.kind in LIVE_FAULTS else f"{fault.kind!r} works only in the simulation; "
             raise InputError(f"{where}: {what}a cluster takes {', '.join(LIVE_FAULTS)}, each at a time")
     lines: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
     for number, line in enumerate(lines):
@@ -133,10 +135,10 @@ def _is_own(scenario: Scenario, label: str, process: str) -> bool:
 
 
 class System:
-    """A scenario, with its engine as the description of who is there. A time unit has `unit` seconds."""
+    """A scenario, and its engine as the description of processes and channels. A time unit has `unit` seconds."""
 
     def __init__(self, scenario: Scenario, unit: float, transport: str = TCP) -> None:
-        """`transport`: one of TRANSPORTS, how its nodes talk to each other."""
+        """`transport` is one of TRANSPORTS, by which the nodes talk to each other."""
         self.scenario, self.unit, self.transport_name = scenario, unit, transport
         self.engine: Engine = scenario.engine()
         self.names = self.engine.nodes  # processes, then services
@@ -146,7 +148,7 @@ class System:
 
     @cached_property
     def transport(self) -> Transport:
-        """How frames travel. gRPC takes a moment to load, so it is loaded where it is used."""
+        """The transport of frames. gRPC takes a moment to load, so it is loaded only when it is used."""
         if self.transport_name == TCP:
             return Tcp(self.codec)
         from cluster.rpc.transport import Grpc
@@ -155,7 +157,7 @@ class System:
 
     @cached_property
     def control_channels(self) -> list[Channel]:
-        """A channel for the control messages from each process or service to each other."""
+        """The channels for control messages: one from each process or service to each other."""
         count = len(self.engine.nodes)
         pairs = ((source, target) for source in range(count) for target in range(count) if source != target)
         return [self.engine.control_channel(source, self.engine.nodes[target]) for source, target in pairs]
@@ -171,13 +173,14 @@ class System:
         return {channel.number: channel for channel in (*self.engine.channels, *self.control_channels)}
 
     def about(self, number: int) -> dict[str, Any]:
-        """What a program that reads no scenario has to know of the system, to be its process `number`; as JSON.
+        """The description that a program needs to be process `number` without reading the scenario, as JSON.
 
-        `initial` is its state at first. A channel has its number and the numbers of its source and its target, in the
-        order of the scenario; `outgoing` and `incoming` are those between processes, `control` those to all others.
+        `initial` is its state at first. A channel is [number, source, target], in the order of the scenario. `outgoing`
+        and `incoming` are the channels to and from other processes. `control` are the channels for control messages to
+        all other processes and services.
         """
 
-        def told(channels: Iterable[Channel]) -> list[list[int]]:
+        def numbers(channels: Iterable[Channel]) -> list[list[int]]:
             return [[own.number, own.source, own.target] for own in channels]
 
         own = self.engine.channels
@@ -185,9 +188,9 @@ class System:
             "names": list(self.names), "processes": len(self.processes),
             "initial": self.engine.workload.initial(self.names[number]),
             "parameters": dict(self.scenario.parameters),
-            "outgoing": told(channel for channel in own if channel.source == number),
-            "incoming": told(channel for channel in own if channel.target == number),
-            "control": told(channel for channel in self.control_channels if channel.source == number),
+            "outgoing": numbers(channel for channel in own if channel.source == number),
+            "incoming": numbers(channel for channel in own if channel.target == number),
+            "control": numbers(channel for channel in self.control_channels if channel.source == number),
         }  # fmt: skip
 
     def is_control(self, channel: Channel) -> bool:
@@ -196,37 +199,39 @@ class System:
 
     @cached_property
     def silence(self) -> float:
-        """Seconds without a word from a node after which it is taken for gone."""
+        """The seconds of silence after which a node is taken for gone."""
         own = self._settings
         return self.seconds(own.silence) if own is not None and own.heartbeat else _HEARTBEAT * _MISSED
 
     @cached_property
     def longest_standstill(self) -> float:
-        """Seconds that a node may stand still unnoticed: it has stopped by itself before it is taken for gone."""
+        """The seconds for which a node may stand still unnoticed. It stops by itself before it is taken for gone."""
         own = self._settings
         return self.seconds(own.silence - own.lease) if own is not None and own.heartbeat else _HEARTBEAT
 
     @property
     def _settings(self) -> Settings | None:
-        """Those of the coordinator (None: there is none)."""
+        """The settings of the coordinator (None: there is none)."""
         rules = self.engine.algorithm
         return rules.settings if isinstance(rules, Member) else None
 
     @cached_property
     def most_waiting(self) -> int:
-        """How many snapshots may be under way or wait to start."""
+        """The number of snapshots that may be under way or wait to start."""
         return int((self.scenario.coordinator or {}).get("most_waiting", 0)) or MOST_WAITING
 
     @cached_property
     def longest_way(self) -> float:
-        """Seconds that a message or a marker may take on a channel by the scenario (the mean of exponential delays)."""
+        """The longest delay of a message or a marker by the scenario, in seconds (the mean of exponential delays)."""
         marker = self.scenario.marker_delay or self.scenario.delay
         return self.seconds(max(self.scenario.delay.high, marker.high))
 
     @cached_property
     def hops(self) -> int:
-        """How many channels a snapshot crosses at most, one after the other, until it is complete: those to the process
-        that is farthest from who starts it, and one more, on which its marker goes on."""
+        """The most channels that a snapshot crosses one after the other, until it is complete.
+
+        These are the channels to the process that is farthest from an initiator, and one more for the last marker.
+        """
         graph = networkx.DiGraph((own.source, own.target) for own in self.engine.channels)
         ways = networkx.all_pairs_shortest_path_length(graph)
         return 1 + max((hops for _, found in ways for hops in found.values()), default=0)
@@ -241,5 +246,5 @@ class System:
         return _TIME.sub(lambda found: f"{found[1]} {self.seconds(float(found[2])):g} s", words)
 
     def seconds(self, units: float) -> float:
-        """So many time units in seconds (an infinite number of them: infinite)."""
+        """A number of time units in seconds (infinite for an infinite number)."""
         return math.inf if units == math.inf else units * self.unit

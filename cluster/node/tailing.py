@@ -1,4 +1,4 @@
-"""Follows the event logs as they grow."""
+"""The rows of event logs that grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("process", "index", "kind", "channel", "peer_index", "message_id", "l
 
 
 async def follow(folder: Path, names: Sequence[str]) -> AsyncIterator[Mapping[str, Any]]:
-    """Each row that is written from now on: columns of the event table, and the `clock` and `time` of its action."""
+    """Yield each row written from now on: columns of the event table, and the `clock` and `time` of its action."""
     places = {path: path.stat().st_size for path in folder.glob("*.log")}
     while True:
         for path in sorted(folder.glob("*.log")):

@@ -1,8 +1,8 @@
 """The audit of a run, from its event table alone: nothing lost, nothing twice, nothing out of order, and all adds up.
 
 A recovery takes events back. A *line* is what is left of the run: of each process, the events that no later restore has
-taken back. Messages are counted on the line at the end. A snapshot is judged on the line of the epoch in which it was
-taken, even if a later recovery has gone back to before it.
+taken back. Messages are counted on the line at the end. A snapshot is judged on the line of its own epoch, even if a
+later recovery has gone back to before it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The run of a cluster as an event table: Parquet, as the pipeline reads it, and the cuts of its snapshots."""
+"""The run of a cluster as an event table in Parquet, as the pipeline reads it, with the cuts of its snapshots."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def write_table(logs: Path, folder: Path) -> None:
 
 
 def cut_columns(events: Sequence[Event], scenario: Scenario) -> dict[str, list[object]]:
-    """The frontiers of the snapshots that all their members have recorded: one row for each process.
+    """The frontiers of the snapshots that all their members have recorded, as columns: one row for each process.
 
-    A process that takes no part has the events inside that the others have heard of, directly or through others.
+    The frontier of a process that is no member has the events that causality requires, directly or through others.
     """
     found: dict[str, list[object]] = {"run_id": [], "cut_id": [], "process": [], "index": []}
     for snapshot in snapshots_as_of(
@@ -47,7 +47,7 @@ def cut_columns(events: Sequence[Event], scenario: Scenario) -> dict[str, list[o
 
 
 def _with_others(frontier: Mapping[str, int], events: Sequence[Event]) -> dict[str, int]:
-    """A frontier with those of other processes that causality requires."""
+    """A frontier with the events of other processes that causality requires."""
     receipts = [row for row in events if row.kind == RECEIVE and row.peer_index is not None]
     inside, before = dict(frontier), dict[str, int]()
     while inside != before:

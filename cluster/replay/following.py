@@ -1,7 +1,7 @@
 """An index of the event logs of a run, which grows with them: any segment of the run can be read at once.
 
-Of each line only its time, its place in the file and the number of the last message are kept, so a long run takes
-little memory. The few lines that tell of snapshots, faults and recoveries are kept whole.
+The index keeps the time of each line, its place in the file and the number of the last message. So a long run takes
+little memory. The few lines about snapshots, faults and recoveries are kept in full.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ MARKS = frozenset({
     FROZEN, THAWED,
 })  # fmt: skip
 SENDS = frozenset({SEND, MARKER_SEND, CONTROL_SEND})
-MOST_MARKS = 20_000  # lines that are kept whole; older ones are forgotten
-MOST_ASKED = 20  # messages of a look that are asked how long they took
+MOST_MARKS = 20_000  # lines that are kept in full; older ones are forgotten
+MOST_TIMED = 20  # messages of a look whose latency is measured
 _MARK_WORDS = tuple(f'"{kind}",'.encode() for kind in sorted(MARKS))
 _RECEIVE_WORD = f'"{RECEIVE}",'.encode()
 
@@ -51,9 +51,9 @@ _RECEIVE_WORD = f'"{RECEIVE}",'.encode()
 class Follower:
     """The logs in `folder` of the run of a system, as they grow.
 
-    `receipts` counts the messages received in each second of the run, and `latencies` holds how long some of them took,
-    in seconds. `marks` are the lines that tell of snapshots, faults and recoveries, in the order in which they were
-    read. `ledger` says what is held at any moment.
+    `receipts` counts the messages received in each second of the run. `latencies` has the seconds that some of them
+    took. `marks` are the lines about snapshots, faults and recoveries, in the order in which they were read. `ledger`
+    has the holdings at any moment.
     """
 
     def __init__(self, folder: Path, system: System) -> None:
@@ -67,7 +67,7 @@ class Follower:
 
     @property
     def size(self) -> int:
-        """The bytes that were read."""
+        """The number of bytes that were read."""
         return sum(log.size for log in self.logs.values())
 
     @property
@@ -76,7 +76,7 @@ class Follower:
         return max((log.times[-1] for log in self.logs.values() if log.times), default=0.0) * self.unit
 
     def look(self) -> bool:
-        """Take in what has come since the last look. Returns whether anything has."""
+        """Read the lines that have come since the last look. Returns whether there were any."""
         before = self.lines
         for number in range(len(self.system.processes) + 1):  # the last one is the controller's
             path = self.folder / f"{number}.log"
@@ -93,7 +93,7 @@ class Follower:
                     entry = Entry(*json.loads(line))
                     if any(row[2] in MARKS for row in entry.rows):
                         self.marks.append(entry)
-        for line in receipts[:: len(receipts) // MOST_ASKED + 1]:
+        for line in receipts[:: len(receipts) // MOST_TIMED + 1]:
             self._note_latency(Entry(*json.loads(line)))
         return self.lines != before
 
@@ -110,7 +110,7 @@ class Follower:
         return log.times[-1] * self.unit if log is not None and log.times else 0.0
 
     def sending(self, message: int) -> Entry | None:
-        """The line that sent a message (None: it has not been read). Ids say who sent it (cluster/node/site.py)."""
+        """The line that sent a message (None: it has not been read). The id says which node (cluster/node/site.py)."""
         names = len(self.system.names)
         log = self.logs.get(min(message % names, len(self.system.processes)))
         number = message // names + 1
@@ -120,7 +120,7 @@ class Follower:
         return log.read(at, at + 1)[0] if at < len(log.sent) else None
 
     def most_recent(self, begin: float, end: float, most: int) -> float:
-        """The time from which on at most about `most` lines lie before `end`, but not before `begin`; in seconds."""
+        """The time, in seconds from `begin` on, from which about `most` lines at most lie before `end`."""
         low, high = begin, end
         if self._lines_between(begin, end) <= most:
             return begin
@@ -147,8 +147,7 @@ class Follower:
 def in_time(entries: Iterable[Entry]) -> list[Entry]:
     """Lines by their time, and in an order that happened-before allows.
 
-    Where clocks have been set, a line gets a later time: no actor goes back in time, and no message arrives before it
-    was sent.
+    If a clock was set, a line gets a later time: no actor goes back in time, and no message arrives before it was sent.
     """
     latest: dict[int, float] = {}  # by actor
     sent: dict[int, float] = {}  # by message

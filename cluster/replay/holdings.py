@@ -1,8 +1,8 @@
-"""What each process and each channel of a live run holds at any moment, by its event logs.
+"""The holdings of a live run: the state of each process and the contents of each channel at any moment.
 
-The logs say what every process did, and the workload says what that makes of its state. The moment is a consistent cut:
-who has received a message that no log read so far has sent stops short of it. States are kept every so many lines, so
-any moment is found from the nearest one before it.
+The event logs have the actions of each process, and the workload computes its states from them. The moment is a
+consistent cut: a process that has received a message, whose send is in no log read so far, stops short of the receipt.
+States are kept at intervals, so any moment is computed from the nearest one before it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class OnTheWay(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """How much of a conserved good is where: in each process (None: it is down), and on the way to those that run."""
+    """The distribution of a conserved good: in each process (None: it is down), and in transit to those that run."""
 
     unit: str
     total: int
@@ -58,17 +58,17 @@ class Amount(NamedTuple):
 
 
 class Holdings:
-    """What processes and channels hold at a moment of a run. `latest` is its time, in time units."""
+    """The states of processes and the contents of channels at a moment. `latest` is its time, in time units."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.processes = {own.name: own for own in system.engine.initial().processes}
         self.channels: dict[str, dict[int, OnTheWay]] = {own.name: {} for own in system.engine.channels}
         self.latest = 0.0
-        self.read: dict[int, int] = {}  # by log: how many of its lines are in it
+        self.read: dict[int, int] = {}  # by log: the number of its lines that were taken in
 
     def copy(self) -> Holdings:
-        """A second one, which may go on alone."""
+        """A copy that may go on alone."""
         twin = Holdings.__new__(Holdings)
         twin.system, twin.latest, twin.read = self.system, self.latest, dict(self.read)
         twin.processes = {name: own.copy() for name, own in self.processes.items()}
@@ -77,16 +77,16 @@ class Holdings:
 
     @property
     def states(self) -> dict[str, Any]:
-        """The state of each process; of one that is down or not there, None."""
+        """The state of each process; None for a process that is down or absent."""
         return {name: own.state if own.alive else None for name, own in self.processes.items()}
 
     @property
     def is_one_epoch(self) -> bool:
-        """Whether all processes belong to one epoch: not while a recovery brings them back one by one."""
+        """Whether all processes are in one epoch. They are not while a recovery restores them one by one."""
         return len({own.epoch for own in self.processes.values() if own.present}) <= 1
 
     def amounts(self) -> list[Amount]:
-        """Where each conserved good is (empty: the workload conserves nothing)."""
+        """The distribution of each conserved good (empty: the workload conserves nothing)."""
         workload = self.system.engine.workload
         held = {name: None if state is None else workload.measure(state) for name, state in self.states.items()}
         bodies = [
@@ -104,13 +104,13 @@ class Holdings:
         ]  # fmt: skip
 
     def take(self, entry: Entry) -> None:
-        """A line of a log: what its rows do to states and channels."""
+        """Apply the rows of a line to states and channels."""
         for row in entry.rows:
             process, kind = self.processes.get(row[0]), row[2]
             if process is not None and kind in _DOES:
                 _DOES[kind](self, process, row)
 
-    # ------------------------------------------------------------------ what a row does
+    # ------------------------------------------------------------------ effects of a row
 
     def _internal(self, process: Process, row: list[Any]) -> None:
         process.state = self.system.engine.workload.after_internal(process, row[7], Out())
@@ -139,7 +139,7 @@ class Holdings:
         process.alive, process.present, process.state = True, True, row[7]
 
     def _restore(self, process: Process, row: list[Any]) -> None:
-        """A new incarnation: what was sent to it in an earlier one will be fenced off."""
+        """Begin a new epoch of a process: messages that were sent to it in an earlier one will be fenced off."""
         process.alive, process.epoch, process.state = True, row[7]["epoch"], row[7]["state"]
         process.state = self.system.engine.workload.after_restore(process, Out())
         for name, own in self.channels.items():
@@ -173,10 +173,10 @@ class Ledger:
         return self._after(time / self._system.unit, bisect_left)
 
     def _after(self, units: float, count: Callable[..., int]) -> Holdings:
-        """`count` says how many of some ascending times belong to it."""
+        """The holdings at a time. `count` counts the ascending times up to it, as bisect does."""
         found = self._kept[max(0, count([own.latest for own in self._kept], units) - 1)].copy()
         ends = {number: count(log.times, units) for number, log in self._logs.items()}
-        since, short = 0, set[int]()  # logs of which the next line has to wait for one that is not read yet
+        since, short = 0, set[int]()  # logs whose next line waits for a line that is not read yet
         unread = (self._lines(number, found.read.get(number, 0), end) for number, end in ends.items())
         for number, place, entry in merge(*unread, key=_order):
             if number in short or any(not self._is_read(found, row[5]) for row in entry.rows if row[2] == RECEIVE):
@@ -212,5 +212,5 @@ class Ledger:
 
 
 def _order(line: tuple[int, int, Entry]) -> tuple[int, int]:
-    """By Lamport's clock, which happened-before allows."""
+    """The place of a line by Lamport's clock: happened-before allows this order."""
     return line[2].clock, line[2].actor

@@ -1,4 +1,4 @@
-"""The index of one event log, which grows with it: of each line its time, its place and the last message are kept."""
+"""The index of one event log, which grows with it: the time, the place and the last message of each line."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class LogIndex:
         self.times = array("d")
         self.sent = array("q")
         self._begins = array("q")  # where each line begins
-        self._end = 0  # of the last whole line
+        self._end = 0  # of the last complete line
 
     @property
     def size(self) -> int:
-        """The bytes of the whole lines."""
+        """The number of bytes in complete lines."""
         return self._end
 
     def look(self) -> list[bytes]:
-        """Take in the whole lines that have come since the last look."""
+        """Read and return the complete lines that have come since the last look."""
         with self._path.open("rb") as file:
             file.seek(self._end)
             content = file.read(MOST_AT_ONCE)
@@ -42,7 +42,7 @@ class LogIndex:
         return lines
 
     def line_of(self, sent: int) -> int:
-        """The number of the line that sent message number `sent` of its writer; one too many if none has."""
+        """The number of the line that sent message number `sent` of its writer; past the last line if none has."""
         return bisect_left(self.sent, sent)
 
     def read(self, first: int, last: int) -> list[Entry]:

@@ -1,8 +1,8 @@
 """A replay of a live run: its merged event logs as a scenario that the simulation carries out, choice by choice.
 
-The scenario has the same processes, channels, rules and seed, and as its order the actions of the logs (sim's scheduler
-"manual"). The simulation has to come to the same rows, but for times: then the cluster has followed the rules. It opens
-in Explore as any other scenario.
+The scenario has the same processes, channels, rules and seed. Its order is that of the actions in the logs (sim's
+scheduler "manual"). If the simulation comes to the same rows, times aside, the cluster has followed the rules. The
+scenario opens in Explore like any other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SCENARIO = "scenario.toml"  # beside the logs
 
 
 class NotReplayable(InputError):
-    """A run in which something happened that no scenario can say."""
+    """The error for a run that no scenario can replay."""
 
 
 def table(folder: Path) -> list[Event]:
@@ -78,7 +78,7 @@ def replayed(folder: Path) -> Scenario:
         if action is None:
             continue
         if not engine.is_enabled(state, action):
-            what = f"line {number + 1} of the merged log, {entry.action}, may not happen there by the rules"
+            what = f"line {number + 1} of the merged log, {entry.action}, is against the rules there"
             raise NotReplayable(f"{folder}: {what}")
         order.append(choice_name(engine, state, action))
         replay.carry_out(action, entry)
@@ -86,21 +86,21 @@ def replayed(folder: Path) -> Scenario:
 
 
 def check(folder: Path, scenario: Scenario) -> int:
-    """Carry out the run of the logs in `folder` as it is replayed. Returns how many rows the two runs have in common.
+    """Compare the run of the logs in `folder` with `scenario`, its replay. Returns the number of rows, equal in both.
 
-    Raises NotReplayable where they differ in more than times: somebody has not followed the rules, or a rule depends on
-    more than what it is given.
+    Raises NotReplayable if they differ in more than times: a node has not followed the rules, or a rule depends on more
+    than its arguments.
     """
     ours, theirs = table(folder), run(scenario).table
     for number, (own, other) in enumerate(zip_longest(ours, theirs)):
         if own is None or other is None or own._replace(time=0.0) != other._replace(time=0.0):
-            what = f"row {number} of the run is {_shown(own)}, and by the rules it is {_shown(other)}"
-            raise NotReplayable(f"{folder}: {what}; a rule may depend on no more than what it is given")
+            what = f"row {number} of the run is {_shown(own)}, but in the replay {_shown(other)}"
+            raise NotReplayable(f"{folder}: {what}; a rule may depend on its arguments only")
     return len(ours)
 
 
 def _shown(row: Event | None) -> str:
-    """What a row says, without what is empty."""
+    """A row as JSON, without its empty columns."""
     if row is None:
         return "missing"
     said = {name: value for name, value in row._asdict().items() if name not in ("run_id", "row", "time")}
@@ -108,13 +108,13 @@ def _shown(row: Event | None) -> str:
 
 
 def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
-    """The scenario with what came from outside: who asked for snapshots, what failed, and the recoveries.
+    """The scenario with everything that came from outside: requests for snapshots, faults and recoveries.
 
-    It holds no message: the order says when each comes, and what is held in one epoch may be fenced off in the next.
+    It holds no message. The order says when each comes, and a message of one epoch may be fenced off in the next.
     """
-    lives = [entry.action[2] for entry in entries if entry.action[0] == "recover"]
-    if lives != [*range(1, len(lives) + 1)]:
-        raise NotReplayable("this run began in a later epoch, from what another run had stored; replay a first run")
+    epochs = [entry.action[2] for entry in entries if entry.action[0] == "recover"]
+    if epochs != [*range(1, len(epochs) + 1)]:
+        raise NotReplayable("this run began in a later epoch, from the snapshot of another run; replay a first run")
     names = [*scenario.processes, *(service.name for service in scenario.rules.services)]
     at_of_item: dict[int, float] = {}
     starts, faults, at, goals = [], [], [], []
@@ -136,8 +136,8 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
             at.append(when)
             goals.append(about[0] or "")
         elif kind in ("outside", "join", "leave"):
-            what = f"in this run somebody from outside made a process {about[0] if about else kind}"
-            raise NotReplayable(f"{what}, which no scenario can say")
+            what = f"in this run a user made a process {about[0] if about else kind}"
+            raise NotReplayable(f"{what}, and no scenario can say that; replay a run without it")
     count = len(entries)
     script = tuple(
         line if line.after is not None else replace(line, at=at_of_item.get(number, count + 1.0 + number))
@@ -149,14 +149,14 @@ def _prepared(scenario: Scenario, entries: Sequence[Entry]) -> Scenario:
     )
     plan = scenario.recovery
     if plan is not None:
-        # After a crash at the very end no recovery has begun: the plan has one that the order does not reach.
+        # After a crash at the very end, no recovery has begun: the plan has one that the order does not reach.
         plan = replace(plan, on="", at=tuple(at) or (count + 1.0,), to=tuple(goals) or ("",))
     snapshots = (*planned, *starts)
     return replace(scenario, script=script, snapshots=snapshots, faults=tuple(faults), recovery=plan, delays={})
 
 
 class _Replay:
-    """Finds the action of each line in the state that the simulation has come to."""
+    """Finds the action of each line in the current state of the simulation."""
 
     def __init__(self, engine: Engine, state: State) -> None:
         self._engine, self._state = engine, state
@@ -172,13 +172,13 @@ class _Replay:
         return find(entry, *about)
 
     def carry_out(self, action: Action, entry: Entry) -> None:
-        """Carry out an action, and note which of its messages is which in the cluster."""
+        """Carry out an action, and pair the messages that it sends with those of the cluster."""
         rows: list[Any] = []
         sent = self._engine.perform(self._state, action, rows)
         own = [message for message in sent if not message.is_again]
         theirs = [row[5] for row in entry.rows if row[2] in ("send", "marker_send", "control_send")]
         if len(own) != len(theirs):
-            raise NotReplayable(f"{entry.action} sent {len(theirs)} messages, and {len(own)} by the rules")
+            raise NotReplayable(f"{entry.action} sent {len(theirs)} messages, but {len(own)} in the replay")
         self._messages.update(zip(theirs, own, strict=True))
         self._again.update({(message.id, message.epoch): message for message in sent if message.is_again})
 
@@ -208,7 +208,7 @@ class _Replay:
         return self._planned(lambda own: type(own).__name__ == "Mend" and own.channels[0].name == channel)
 
     def _planned(self, fits: Callable[[Any], bool], actor: int | None = None) -> Action:
-        """The first item of the agenda that fits, and was not taken before."""
+        """The first item of the agenda that fits and was not taken before."""
         for item in self._engine.agenda:
             if item.number not in self._taken and fits(item.action) and actor in (None, item.process):
                 self._taken.add(item.number)
@@ -228,7 +228,7 @@ class _Replay:
     def _timer(self, entry: Entry, name: str) -> Action:
         key = entry.actor, name
         if key not in self._state.timers:
-            raise NotReplayable(f"{self._engine.nodes[entry.actor]} has no timer {name!r} by the rules")
+            raise NotReplayable(f"{self._engine.nodes[entry.actor]} has no timer {name!r} in the replay")
         return Fire(self._state.timers[key])
 
     def _start(self, entry: Entry, name: str) -> Action:

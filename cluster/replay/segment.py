@@ -1,9 +1,9 @@
 """A segment of a live run as an execution, as diagrams take it: what its logs say from one time to another.
 
-An execution begins with the first event of each process, so the events of the segment are numbered anew; they keep the
-names that they have in the run. What began before the segment and reaches into it is told as well: a message that is on
-its way then, a snapshot under way, a process that is down, a channel that is severed. Of many messages only a share is
-drawn, with all that snapshots have recorded in channels.
+An execution begins with the first event of each process, so the events of the segment are numbered anew. They keep the
+names that they have in the run. The segment has lines for everything that began before it and is not over: a message in
+transit, a snapshot under way, a process that is down, a severed channel. If there are many messages, only a share of
+them is drawn, and all that snapshots have recorded in channels.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from sim.core.model import (
 )
 from sim.run.execution import Execution
 
-MOST_LINES = 6_000  # that are read for a segment; a longer one begins later
-MOST_MESSAGES = 90  # that are drawn, beside those that a snapshot has recorded
+MOST_LINES = 6_000  # lines that are read for a segment; a longer one begins later
+MOST_MESSAGES = 90  # messages that are drawn, beside those that a snapshot has recorded
 _PROCESS, _INDEX, _KIND, _CHANNEL, _PEER, _MESSAGE, _LABEL, _BODY, _SNAPSHOT = range(9)
 _TALK = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED})  # of services and with them
 _ENDS = {RESTORE: (CRASH, FROZEN), THAWED: (FROZEN,), CRASH: (FROZEN,), LEAVE: (FROZEN,), UP: (DOWN,), JOIN: (LEAVE,)}
@@ -56,9 +56,9 @@ Row = list[Any]
 
 
 class Segment(NamedTuple):
-    """From `begin` to `end`, in seconds since the cluster began. One of `every` messages is in the execution.
+    """The run from `begin` to `end`, in seconds since the cluster began. One of `every` messages is in the execution.
 
-    `unsent` receipts are not in it, since no log says how their messages were sent.
+    `unsent` counts the receipts that are left out, since no log has the sends of their messages.
     """
 
     begin: float
@@ -74,10 +74,10 @@ def segment(
 ) -> Segment:  # fmt: skip
     """The run from `begin` to `end`, in seconds.
 
-    `still`: the processes that stand still now, and since when; their logs say so only when they go on.
-    `most`: lines that are read (None: MOST_LINES).
-    `with_services`: with what services and processes tell each other. `whole`: every message is in it, those too that
-    are on their way all the time, and its events have no names but those that the processes gave them.
+    `still` has the processes that stand still now, each with the time since when: their logs say so only later. `most`
+    bounds the lines that are read (None: MOST_LINES). `with_services` adds control messages. With `whole`, the
+    segment has every message, even one that is in transit all the time. Then its events have only the names that the
+    processes gave them.
     """
     begin = follower.most_recent(begin, end, most or MOST_LINES)
     entries = follower.entries(begin, end)
@@ -95,13 +95,13 @@ def segment(
 
 
 def _freezes(follower: Follower, process: str, since: float) -> Entry:
-    """The line that a log will have when a process goes on that stands still."""
+    """The line that the log of a process will have once the process no longer stands still."""
     row = [process, None, FROZEN, None, None, None, None, None, None]
     return Entry(0, since / follower.unit, follower.system.names.index(process), [FROZEN], [row], 0, 0)
 
 
 def _share(entries: Iterable[Entry]) -> int:
-    """Which share of the messages is drawn: one of so many."""
+    """The share of the messages that is drawn: one of the number returned."""
     messages = {row[_MESSAGE] for entry in entries for row in entry.rows if row[_KIND] in (SEND, RECEIVE)}
     return -(-len(messages) // MOST_MESSAGES) or 1
 
@@ -126,9 +126,9 @@ def _thinned(entry: Entry, every: int, kept: set[int], *, with_services: bool) -
 
 
 def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> list[Entry]:
-    """What has happened before `begin` and is not over then, each as a line of its own."""
-    told = {row[_SNAPSHOT] for entry in entries for row in entry.rows if row[_SNAPSHOT] is not None}
-    told -= {
+    """Lines for everything that began before `begin` and is not over then."""
+    shown = {row[_SNAPSHOT] for entry in entries for row in entry.rows if row[_SNAPSHOT] is not None}
+    shown -= {
         row[_SNAPSHOT]
         for entry in follower.marks
         for row in entry.rows
@@ -142,7 +142,7 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
         for row in entry.rows:
             kind, about = row[_KIND], row[_CHANNEL] if row[_KIND] in (DOWN, UP) else row[_PROCESS]
             own = entry._replace(rows=[row])
-            if kind in (RECORD, SNAPSHOT_COMPLETE) and row[_SNAPSHOT] in told:
+            if kind in (RECORD, SNAPSHOT_COMPLETE) and row[_SNAPSHOT] in shown:
                 found[kind, about, row[_SNAPSHOT]] = own
             for begun in _ENDS.get(kind, ()):
                 found.pop((begun, about), None)
@@ -153,7 +153,7 @@ def _from_before(follower: Follower, begin: float, entries: Sequence[Entry]) -> 
 
 
 def _sends_before(follower: Follower, entries: Sequence[Entry], others: set[int]) -> list[Entry]:
-    """The lines of the sends that lie before all `entries`, of messages that these tell of, and of others."""
+    """The lines that sent the messages in `entries`, and `others`, before all of these lines."""
     rows = [row for entry in entries for row in entry.rows]
     sent = {row[_MESSAGE] for row in rows if row[_KIND] in SENDS}
     missing = ({row[_MESSAGE] for row in rows if row[_KIND] in _NEEDS_SEND} | others) - sent - {None}
@@ -167,7 +167,7 @@ def _sends_before(follower: Follower, entries: Sequence[Entry], others: set[int]
 
 
 def _execution(follower: Follower, entries: Sequence[Entry], *, named: bool) -> tuple[Execution, int]:
-    """The lines as an execution, with times in seconds; and how many receipts it lacks."""
+    """The lines as an execution, with times in seconds, and the number of receipts that it lacks."""
     scenario, engine = follower.system.scenario, follower.system.engine
     log = Log()
     numbers = _numbers(entries)
@@ -186,7 +186,7 @@ def _execution(follower: Follower, entries: Sequence[Entry], *, named: bool) -> 
 
 
 def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:
-    """By process: the numbers in the run of its events that are in the segment, ascending."""
+    """The numbers that the events of the segment have in the run, ascending, by process."""
     found: dict[str, set[int]] = {}
     for entry in entries:
         for row in entry.rows:
@@ -196,7 +196,7 @@ def _numbers(entries: Iterable[Entry]) -> dict[str, list[int]]:
 
 
 def _renumbered(row: Row, numbers: Mapping[str, list[int]], ids: dict[int, int], *, named: bool) -> list[Row]:
-    """The row with the numbers that its event and its message have in the segment; nothing where it needs more."""
+    """The row with the numbers of its event and its message in the segment; none if its send is not in it."""
     row = list(row)
     kind, process = row[_KIND], row[_PROCESS]
     if row[_MESSAGE] is not None:

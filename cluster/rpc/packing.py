@@ -40,8 +40,8 @@ class Packing:
         if not isinstance(part, Part):
             return Packed(content)
         channel = self.codec.channel(frame[3])
-        told = tuple(calls(self.codec, frame[7], channel.source_name, part))
-        if (size := sum(len(call.state_data) for call in told)) > MOST_BYTES:
+        flushes = tuple(calls(self.codec, frame[7], channel.source_name, part))
+        if (size := sum(len(call.state_data) for call in flushes)) > MOST_BYTES:
             whose = f"that of {channel.source_name}"
             raise BadValue(f"a part of a snapshot has at most {MOST_BYTES} bytes, and {whose} {size}")
-        return Packed(content, told)
+        return Packed(content, flushes)

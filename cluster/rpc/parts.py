@@ -117,30 +117,30 @@ class Parts:
         own = self._pending.get(node, {}).pop(snapshot, None)
         if own is None or "" not in own.states or own.missing:
             raise BadValue(f"the part of {node} in {snapshot} has not been handed over, or not all of it")
-        told = self._codec.unpack(bytes(own.states[""]))
-        told = told if isinstance(told, dict) else {}
-        if not isinstance(told.get("document"), dict) or type(told.get("inside")) is not int:
-            raise BadValue(f"the state of {node} says its document, and how many events are inside")
+        state = self._codec.unpack(bytes(own.states[""]))
+        state = state if isinstance(state, dict) else {}
+        if not isinstance(state.get("document"), dict) or type(state.get("inside")) is not int:
+            raise BadValue(f"the state of {node} needs its document, and `inside`, the number of its events in the cut")
         kept = {}
         for name, content in own.states.items():
             if name and (messages := self._messages(name, self._codec.unpack(bytes(content)))):
                 kept[self._channels[name]] = messages
         closed = frozenset(self._channels[name] for name in own.states if name)
         local = LocalSnapshot(
-            None, told["inside"], kept, closed, True, told.get("turn", 0), told.get("offsets", {})
+            None, state["inside"], kept, closed, True, state.get("turn", 0), state.get("offsets", {})
         )  # fmt: skip
         held = [message.body for messages in kept.values() for message in messages]
-        values = [told["document"].get("whole", told["document"]), *held]
-        size = told.get("size", sum(len(to_json(value).encode()) for value in values))
-        return Part(local, told["document"], told.get("base"), size)
+        values = [state["document"].get("whole", state["document"]), *held]
+        size = state.get("size", sum(len(to_json(value).encode()) for value in values))
+        return Part(local, state["document"], state.get("base"), size)
 
-    def _messages(self, name: str, told: Any) -> tuple[Message, ...]:
+    def _messages(self, name: str, state: Any) -> tuple[Message, ...]:
         channel = self._channels[name]
-        if not isinstance(told, list) or not all(isinstance(own, dict) for own in told):
+        if not isinstance(state, list) or not all(isinstance(own, dict) for own in state):
             raise BadValue(f"the state of {name} is a list of messages, each a map")
         usual = {"stamp": None, "label": None, "receive_label": None, "origin": None, "epoch": 0, "is_again": False}
         found = []
-        for own in told:
+        for own in state:
             fields = {**usual, **own}
             if set(fields) != set(FIELDS):
                 wrong = ", ".join(map(str, set(fields) ^ set(FIELDS)))

@@ -68,13 +68,13 @@ class End:
         self.came.append(own)
         if self.takes_at_once:
             self.receiver.taken(own)
-        asyncio.get_running_loop().call_soon(self.receiver.tell)
+        asyncio.get_running_loop().call_soon(self.receiver.acknowledge)
 
     def take_all(self) -> None:
         """Everything that has come is delivered."""
         for own in self.came:
             self.receiver.taken(own)
-        self.receiver.tell()
+        self.receiver.acknowledge()
 
     async def _accept(self, connection: Connection) -> None:
         hello = await self.door.hello(connection)

@@ -247,12 +247,12 @@ def of_systems(systems: Iterable[Drawn]) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_books_and_cuts_of_tables() -> None:
+def test_audit_and_cuts_of_tables() -> None:
     check_none(of_systems([*some(), drawn(2867)]))  # in that one a process that takes no part has sent something
 
 
 @pytest.mark.long("audit and cuts of the tables of 5,000 systems in which any features meet")
-def test_books_and_cuts_of_very_many_tables() -> None:
+def test_audit_and_cuts_of_very_many_tables() -> None:
     check_none(of_systems(executions(3_000_000, 5_000)))
 
 

@@ -219,4 +219,4 @@ def test_a_rule_that_depends_on_more_than_it_is_given_is_found_out(project, tmp_
         until(lambda: any(node["counts"]["received"] for node in cluster.nodes))
         cluster.ask("snapshot")
     says = sentence_of(asked("tell", str(folder), "--scenario", str(again), project=project))
-    assert re.search(r"row \d+ of the run is \{.*\}, and by the rules it is \{.*\}; a rule may depend on", says), says
+    assert re.search(r"row \d+ of the run is \{.*\}, but in the replay \{.*\}; a rule may depend on", says), says

@@ -1,4 +1,4 @@
-"""The event log of a node: whole lines survive, whatever ends the node."""
+"""The event log of a node: complete lines survive any end of the node."""
 
 from __future__ import annotations
 

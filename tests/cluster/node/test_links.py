@@ -182,7 +182,7 @@ def test_a_receiver_that_stands_still_is_not_sent_more_and_more(monkeypatch: pyt
 
 @pytest.mark.slow
 def test_who_is_not_welcomed_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever listens at first takes connections and says nothing, as a process does that is about to end."""
+    """The first listener takes connections and says nothing, like a process that is about to end."""
     monkeypatch.setattr(links, "WELCOME_S", 0.05)
 
     async def main() -> None:
@@ -295,7 +295,7 @@ def test_what_waits_from_a_life_before_opens_the_window_no_further() -> None:
     for _ in range(5):
         after.take()
     assert (after.apps_taken, after.apps_waiting) == (1, 0)
-    after.tell()
+    after.acknowledge()
     assert written.frames == [[TAKEN, 1, 1]]
 
 

@@ -66,7 +66,7 @@ def channel_of(own: Audit, name: str = "P1->P2") -> ChannelAudit:
 # ---------------------------------------------------------------------- a run that follows the rules
 
 
-def test_the_books_of_a_run_with_two_recoveries_are_exact() -> None:
+def test_the_audit_of_a_run_with_two_recoveries_holds() -> None:
     own = of(told())
     assert own.wrong == []
     assert own.recoveries == LAST_EPOCH
@@ -94,7 +94,7 @@ def test_a_receipt_that_is_missing_is_a_message_lost() -> None:
     assert "P1->P2: messages lost: 1" in own.wrong
 
 
-def test_a_message_that_nobody_received_is_left_in_its_channel() -> None:
+def test_a_message_that_no_process_received_is_left_in_its_channel() -> None:
     own = doctored(rows_of(RECEIVE)[-1], lambda row: [])
     assert (channel_of(own).lost, channel_of(own).left) == (0, 1)
     assert own.wrong == ["P1->P2: messages left in the channel at the end: 1"]
@@ -117,7 +117,7 @@ def test_two_receipts_in_the_wrong_order_are_found() -> None:
     assert channel_of(of(rows)).out_of_order == 1
 
 
-def test_a_receipt_of_what_nobody_sent_is_found() -> None:
+def test_a_receipt_without_a_send_is_found() -> None:
     own = doctored(rows_of(RECEIVE)[-1], lambda row: [row._replace(message_id=10_000)])
     assert (channel_of(own).unfounded, channel_of(own).left) == (1, 1)
 
@@ -163,7 +163,7 @@ def test_a_record_row_in_the_wrong_place_is_found() -> None:
 
 
 def test_a_cut_that_is_not_consistent_is_found() -> None:
-    """A process whose part has none of its events is behind whatever it has sent the others."""
+    """A process whose part has none of its events is behind everything that it has sent to others."""
     own = doctored(rows_of(RECORD)[0], lambda row: [row._replace(index=0)])
     (found,) = (one for one in own.snapshots if one.problems)
     assert any("is received inside the cut, but sent outside it" in problem for problem in found.problems)

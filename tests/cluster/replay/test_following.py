@@ -55,7 +55,7 @@ def test_lines_are_read_as_they_come_also_in_pieces(tmp_path: Path, system: Syst
     assert not follower.look()
 
 
-def test_a_stretch_has_the_lines_of_its_time_and_no_others(tmp_path: Path, system: System) -> None:
+def test_a_segment_has_the_lines_of_its_time_and_no_others(tmp_path: Path, system: System) -> None:
     log = EventLog(tmp_path / "0.log")
     for clock in range(1, 101):
         log.append(sent(clock, clock * 10.0, 0, clock, len(system.names)))

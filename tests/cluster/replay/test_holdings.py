@@ -1,4 +1,4 @@
-"""What processes and channels hold at any moment of a live run: nothing is lost, and states are those of the run."""
+"""The holdings of a live run at any moment: nothing is lost, and states are those of the run."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def money(own: Snapshot) -> int:
 
 
 def check_stored(supervisor: Supervisor, execution: Execution, snapshots: list[str]) -> None:
-    """What was stored of the snapshots is what the simulation has recorded, byte for byte."""
+    """The stored snapshots are those that the simulation has recorded, byte for byte."""
     simulated = {own.id: document(own) for own in snapshots_of(execution)}
     for name in snapshots:
         stored, ours = supervisor.contents(name), simulated[name]
@@ -188,7 +188,7 @@ def all_report(supervisor: Supervisor, before: list[dict[str, Any]]) -> bool:
 
 
 @pytest.mark.parametrize("transport", [TCP, pytest.param(GRPC, marks=OTHERS)])
-def test_nodes_that_are_killed_are_restored_and_the_run_can_be_told_again(transport, tmp_path):
+def test_nodes_that_are_killed_are_restored_and_the_run_can_be_replayed(transport, tmp_path):
     """kill -9 of two nodes, one after the other: all go back to the last snapshot, and no money is lost."""
 
     async def act(supervisor: Supervisor) -> None:
@@ -239,7 +239,7 @@ def test_a_node_is_killed_while_it_is_being_restored(victim, crashes, tmp_path):
     assert [money(own) for own in snapshots_of(execution) if own.status == "complete"] == [400] * 2
 
 
-def test_a_run_with_a_cancelled_snapshot_is_not_told_again(tmp_path):
+def test_a_run_with_a_cancelled_snapshot_is_not_replayed(tmp_path):
     async def act(supervisor: Supervisor) -> None:
         own = await supervisor.trigger(Wish())
         cancelled = await supervisor.cancel(own.id)
@@ -247,5 +247,5 @@ def test_a_run_with_a_cancelled_snapshot_is_not_told_again(tmp_path):
         assert (await taken(supervisor)).status is Status.COMPLETED
 
     logs = live(Wanted(bank(), tmp_path / "cluster", delay=(0.3, 0.3)), act)
-    with pytest.raises(NotReplayable, match="somebody from outside made a process cancel"):
+    with pytest.raises(NotReplayable, match="in this run a user made a process cancel"):
         replayed(logs)

@@ -69,7 +69,7 @@ def test_all_of_a_run_has_the_events_of_its_table(follower: Follower) -> None:
         assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_a_snapshot_has_the_same_cut_and_channels_in_a_stretch_as_in_the_run(follower: Follower) -> None:
+def test_a_snapshot_has_the_same_cut_and_channels_in_a_segment_as_in_the_run(follower: Follower) -> None:
     whole = segment(follower, 0.0, follower.now, with_services=True, whole=True)
     known = {own.id: own for own in snapshots_of(whole.execution)}
     assert len(known) == 3
@@ -90,7 +90,7 @@ def test_a_snapshot_has_the_same_cut_and_channels_in_a_stretch_as_in_the_run(fol
         assert cut.consistent
 
 
-def test_a_stretch_may_begin_within_a_recovery(follower: Follower) -> None:
+def test_a_segment_may_begin_within_a_recovery(follower: Follower) -> None:
     """It begins after the recovery, and before the first process is restored."""
     (begun,) = (own.time for own in follower.marks if own.rows[0][2] == RECOVERY)
     first = min(own.time for own in follower.marks if any(row[2] == RESTORE for row in own.rows))
@@ -101,7 +101,7 @@ def test_a_stretch_may_begin_within_a_recovery(follower: Follower) -> None:
     assert figure(compose(own.execution), "right", live=True)["data"]
 
 
-def test_any_stretch_can_be_drawn_and_each_receipt_has_its_send(follower: Follower) -> None:
+def test_any_segment_can_be_drawn_and_each_receipt_has_its_send(follower: Follower) -> None:
     draw = random.Random(7)
     for _ in range(40):
         begin, end = sorted(draw.uniform(0, follower.now) for _ in range(2))
@@ -127,7 +127,7 @@ def test_of_many_messages_a_share_is_drawn_with_all_that_snapshots_have_recorded
     assert MOST_MESSAGES >= 50, "a diagram shows as many as one can see"
 
 
-def test_a_recovery_before_the_stretch_takes_back_nothing_in_it(follower: Follower) -> None:
+def test_a_recovery_before_the_segment_takes_back_nothing_in_it(follower: Follower) -> None:
     restores = [row for entry in follower.marks for row in entry.rows if row[2] == RESTORE]
     assert {row[0] for row in restores} == {"P1", "P2", "P3"}
     last = max(entry.time * follower.unit for entry in follower.marks for row in entry.rows if row[2] == RESTORE)

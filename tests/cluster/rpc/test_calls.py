@@ -126,8 +126,8 @@ RIGHT = {"document": {"whole": 1}, "inside": 1}
 @pytest.mark.parametrize(
     ("states", "says"),
     [
-        ({"": 5}, "says its document"),
-        ({"": {"document": {"whole": 1}}}, "says its document"),
+        ({"": 5}, "needs its document"),
+        ({"": {"document": {"whole": 1}}}, "needs its document"),
         ({"": RIGHT, "P1->P2": {}}, "a list of messages"),
         ({"": RIGHT, "P1->P2": [{"id": 1, "what": 2}]}, "what"),
         ({"": RIGHT, "P1->P2": [{"id": "x", "body": 1, "sent_index": 1}]}, "no fields"),
@@ -237,7 +237,7 @@ OTHER = SYSTEM.engine.between[1, 0].number
 
 AGAINST_THE_RULES = [
     ([[HELLO, "another", 0, 1, "sender", "receiver"]], "another token"),
-    ([[HELLO, TOKEN, 0, 2, "sender", "receiver"]], "nobody here has the number 2"),
+    ([[HELLO, TOKEN, 0, 2, "sender", "receiver"]], "no process or service here has the number 2"),
     ([[HELLO, TOKEN, 0, 1, "x" * 2000, "receiver"]], "at most 1024 bytes"),
     ([[WELCOME, 0, 0]], "says 'hello' first"),
     ([pb.Frames(frames=[pb.Frame()]).SerializeToString()], "unknown kind"),

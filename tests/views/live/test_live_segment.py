@@ -30,7 +30,7 @@ def times(run: StillRun, kind: str) -> list[float]:
     return [entry.time * run.follower.unit for entry in marks for row in entry.rows if row[2] == kind]
 
 
-def test_a_stretch_is_a_scenario_that_takes_its_snapshot_at_the_same_cut(still_run):
+def test_a_segment_is_a_scenario_that_takes_its_snapshot_at_the_same_cut(still_run):
     end = times(still_run, COMMITTED)[0] + 0.02
     scenario = scenario_of(still_run, 0.0, end)
     assert [start.snapshot for start in scenario.snapshots] == ["snap-0001"]
@@ -93,7 +93,7 @@ def _all_of(run):
     return segment(run.follower, 0.0, run.now, with_services=True, whole=True).execution
 
 
-def test_a_stretch_over_a_recovery_has_the_events_that_remain_and_says_so(still_run):
+def test_a_segment_over_a_recovery_has_the_events_that_remain_and_says_so(still_run):
     scenario = scenario_of(still_run, 0.0, still_run.now)
     assert "A recovery has undone some events." in scenario.story
     assert [start.snapshot for start in scenario.snapshots] == ["snap-0001", "snap-0002"]
@@ -102,7 +102,7 @@ def test_a_stretch_over_a_recovery_has_the_events_that_remain_and_says_so(still_
     assert events
 
 
-def test_a_snapshot_that_is_not_whole_in_the_stretch_is_left_out_in_a_sentence(still_run):
+def test_a_snapshot_that_is_not_whole_in_the_segment_is_left_out_in_a_sentence(still_run):
     begin = times(still_run, RECOVERY)[0]
     middle = times(still_run, "record")
     scenario = scenario_of(still_run, 0.0, next(at for at in middle if at < begin) + 1e-6)
@@ -130,7 +130,7 @@ def test_too_much_is_refused_in_a_sentence(still_run, monkeypatch):
         scenario_of(still_run, 0.0, still_run.now)
 
 
-def test_a_stretch_is_kept_as_a_log_of_its_owner(still_run, tmp_path, monkeypatch):
+def test_a_segment_is_kept_as_a_log_of_its_owner(still_run, tmp_path, monkeypatch):
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path))
     name = keep(still_run, 0.0, still_run.now, "somebody")
     assert name.startswith("live-0-to-")
