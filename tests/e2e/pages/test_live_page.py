@@ -177,7 +177,7 @@ def opened_in_explore(live: Live) -> None:
     page.get_by_text(re.compile(r"400\s*in processes")).wait_for()
     tab.tab("Story")
     page.get_by_text(re.compile(r"It begins at \d+\.\d s with the state of each process: P1 ")).first.wait_for()
-    page.get_by_text("A recovery has taken some events back. They are left out").first.wait_for()
+    page.get_by_text("A recovery has undone some events. They are left out").first.wait_for()
 
 
 def test_a_lecture_with_a_cluster(live, contexts):
