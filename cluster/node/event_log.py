@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     actor: int
     action: list[Any]
     rows: list[Any]
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed
     sent: int
 
 

@@ -47,7 +47,7 @@ class Site:
         self.system, self.log, self.began = system, log, began
         services = dict(enumerate(engine.services, start=len(engine.processes)))
         self.rules = Rules(engine.workload, engine.algorithm, services, self)
-        self.rules.records_lives, self.rules.counts_messages = engine.has_lives or engine.has_logs, engine.has_logs
+        self.rules.records_epochs, self.rules.counts_messages = engine.has_epochs or engine.has_logs, engine.has_logs
         names, count = engine.nodes, len(engine.processes)
         self.processes = {
             number: Process(names[number], number, engine.workload.initial(names[number]) if number < count else None)
@@ -98,7 +98,7 @@ class Site:
         for wake in done.wakes:
             self.set_timer(wake)
 
-    # ------------------------------------------------------------------ the world around a process (rules.World)
+    # ------------------------------------------------------------------ the surroundings of a process (rules.World)
 
     def transmit(
         self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None,

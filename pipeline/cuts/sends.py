@@ -25,7 +25,7 @@ class Sends(NamedTuple):
     source: Codes
     target: Codes
     channel: Codes
-    index: Codes  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: Codes  # type: ignore[assignment]  # hides tuple.index, which is not needed
     peer: Codes
     message: Numbers
 

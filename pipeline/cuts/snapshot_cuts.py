@@ -67,7 +67,7 @@ class _Line(NamedTuple):
     run_id: int
     cut_id: str
     process: str
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed
     row: int
 
 

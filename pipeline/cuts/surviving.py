@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     target: Numbers
     channel: Numbers
     kind: Numbers
-    index: Numbers  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: Numbers  # type: ignore[assignment]  # hides tuple.index, which is not needed
     message: Numbers
     snapshot: Numbers
     epoch: Numbers

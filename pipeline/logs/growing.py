@@ -41,7 +41,7 @@ class Grown(NamedTuple):
     begin: int
     run: str
     process: str
-    index: int | None  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int | None  # type: ignore[assignment]  # hides tuple.index, which is not needed
     kind: str
     channel: str | None
     peer_index: int | None

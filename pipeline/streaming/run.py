@@ -47,7 +47,7 @@ class Sent(NamedTuple):
 
     row: int
     source: str
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed
     target: str
     peer: int | None = None
 

@@ -41,8 +41,8 @@ SENDING = RuleClause(
 )
 FIRST = RuleClause(
     "Marker-receiving rule, first marker",
-    "The first marker of a snapshot comes to a process: the process follows the marker-sending rule at once. The "
-    "channel on which this marker came is recorded as empty.",
+    "A marker is a message that means “record now”. At its first marker a process records its state, notes that "
+    "channel as empty, and sends markers on all its channels.",
 )
 MESSAGE = RuleClause(
     "Marker-receiving rule, message before the marker",

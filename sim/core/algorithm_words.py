@@ -129,7 +129,7 @@ REASONS: Mapping[str, str] = {
     "recorded state.",
     "dropped": "{message} is lost: sent {send}, it came to {target} while that was down (step {first}). What is lost "
     "is in no recorded state.",
-    "fenced_off": "{message} is of a life that is over: it came to {target} after a recovery, and was fenced off (step "
+    "fenced_off": "{message} is of an earlier epoch: it came to {target} after a recovery, and was fenced off (step "
     "{first}). What is fenced off changes nothing.",
     "not_put_back": "{message} is lost: sent {send}, before {source} recorded; a recovery (step {first}) took back "
     "that {target} received it, and did not put it back into {channel}.",

@@ -131,7 +131,7 @@ def recoveries_report(execution: Execution) -> dict[str, Any]:
     }
 
 
-FAILED_HELP = "uncoordinated copies: the recovery line if these processes fail (default: all, a total failure)"
+FAILED_HELP = "uncoordinated checkpoints: the recovery line if these processes fail (default: all, a total failure)"
 
 
 def with_failed(scenario: Scenario, names: str | None) -> Scenario:

@@ -169,7 +169,7 @@ class Execution:
         The first way is that of the message as it was sent. What is lost or fenced off is on the oldest way; what is
         received on the newest, for what is put back is there at once.
         """
-        if not self.engine.has_lives:
+        if not self.engine.has_epochs:
             return {}
         found: dict[int, list[list[Event | None]]] = {
             row.message_id: [[None, None, None]]
@@ -224,7 +224,7 @@ class Execution:
     @cached_property
     def order(self) -> Order:
         """The positions between which the cuts of the run lie, with their causal order."""
-        return Order(self.scenario.processes, self.events, abandoned(self.table) if self.engine.has_lives else ())
+        return Order(self.scenario.processes, self.events, abandoned(self.table) if self.engine.has_epochs else ())
 
     @cached_property
     def times(self) -> list[float]:

@@ -40,7 +40,7 @@ class Rollback:
 def rollbacks_of(execution: Execution) -> tuple[Rollback, ...]:
     """The recoveries of a run, in their order."""
     found: list[Rollback] = []
-    if not execution.engine.has_lives:
+    if not execution.engine.has_epochs:
         return ()
     recordings: dict[tuple[str | int | None, ...], Event] = {}  # the last of so many events, for a snapshot and at all
     for row, event in zip(execution.table, execution.events, strict=True):

@@ -117,7 +117,7 @@ class Snapshot:
 
     @property
     def is_over(self) -> bool:
-        """Whether it belongs to a life that is over: its cut contains events that a recovery has taken back."""
+        """Whether it belongs to an epoch that is over: its cut contains events that a recovery has taken back."""
         return any(inside > GONE for inside in self.frontier.values())
 
     @property
