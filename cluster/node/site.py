@@ -47,7 +47,7 @@ class Site:
         self.system, self.log, self.began = system, log, began
         services = dict(enumerate(engine.services, start=len(engine.processes)))
         self.rules = Rules(engine.workload, engine.algorithm, services, self)
-        self.rules.records_lives, self.rules.counts_messages = engine.has_lives or engine.has_logs, engine.has_logs
+        self.rules.records_epochs, self.rules.counts_messages = engine.has_epochs or engine.has_logs, engine.has_logs
         names, count = engine.nodes, len(engine.processes)
         self.processes = {
             number: Process(names[number], number, engine.workload.initial(names[number]) if number < count else None)

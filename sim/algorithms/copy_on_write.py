@@ -130,8 +130,8 @@ class CopyOnWrite(SnapshotAlgorithm):
         "orphan": "{message} is in {target}'s copy, received {receive} (copy at step {second}). But {source} sent it "
         "{send}, after its own copy (step {first}): the two copies are no consistent cut.",
         "held": "{message} is on its way in {channel}, and in no copy: {source} sent it {send}, before its copy (step "
-        "{first}), and nobody records channels.",
-        "left_out_by_rule": "{message} is in no copy of its receiver, and nobody records channels: sent {send}.",
+        "{first}), and no process records channels.",
+        "left_out_by_rule": "{message} is in no copy of its receiver, and no process records channels: sent {send}.",
         "not_recorded": "{process} has made no copy for {snapshot}.",
         "initiated": "{process} forked its copy for {snapshot} at step {step}, when it was asked to.",
         "never_recorded": "{channel} is not recorded: copies are of processes only.",

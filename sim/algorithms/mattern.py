@@ -70,7 +70,7 @@ RED = RuleClause(
 ANNOUNCED = RuleClause(
     "An announcement comes to a white process",
     "The process records its state, turns red, and reports its counter to the initiator. So the snapshot reaches "
-    "processes to which nobody sends a red message.",
+    "processes that receive no red message.",
 )
 WHITE = RuleClause(
     WHITE_MESSAGE,
@@ -254,12 +254,11 @@ class Mattern(Coloured):
     reasons: ClassVar[Mapping[str, str]] = {
         **Coloured.reasons,
         "channel": HOLDS + " At step {second} {target} knew that no white message was on its way.",
-        "channel_open": HOLDS + " Nobody has told {target} yet that no white message is on its way.",
+        "channel_open": HOLDS + " {target} has not heard yet that no white message is on its way.",
         "held": ON_ITS_WAY + ", so the sum of the counters is not zero.",
         "not_recorded": "{process} has not recorded for {snapshot}: no red message and no announcement has come to it.",
         "by_control": "{source} announced {snapshot} to {process} at step {step}: {process} was white, and recorded.",
-        "still_recorded": RECORDS
-        + " Nobody has told {target} yet that no more of it is on its way; so far came {held}.",
+        "still_recorded": RECORDS + " {target} has not heard yet that no more of it is on its way; so far came {held}.",
         "empty_at_once": "{channel} is empty: when {target} recorded (step {second}), all had reported and the sum "
         "of the counters was zero.",
         "recorded_until": "{target} has been red since its own recording (step {first}). At step {second} it knew "

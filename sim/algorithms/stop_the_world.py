@@ -75,7 +75,7 @@ AGREE = RuleClause(
     "every process to record.",
 )
 RECORDS = RuleClause(
-    "Everybody records",
+    "All processes record",
     "A process records its state. Nothing is on its way, so all its incoming channels are empty. It tells the "
     "coordinator that it is done.",
 )
@@ -248,7 +248,7 @@ class StopTheWorld(SnapshotAlgorithm):
     }
     reasons: ClassVar[Mapping[str, str]] = {
         "state": "{message} is part of {target}'s state: it came {receive}. All that was sent had to come before "
-        "anybody recorded; {target} did so later (step {second}).",
+        "any process recorded; {target} did so later (step {second}).",
         "future": "{message} is in no recorded state: {source} sent it {send}, after it had recorded (step {first}) "
         "and gone on. It belongs to what comes after the snapshot.",
         "not_recorded": "{process} has not recorded for {snapshot}: the coordinator has not told it to.",

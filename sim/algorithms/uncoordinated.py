@@ -29,16 +29,19 @@ from sim.core.effects import Out
 from sim.core.model import Process
 from sim.core.parameters import Parameter
 
-FIRST = RuleClause("A first copy", "A process that is asked to begin makes a copy of its state, and tells nobody.")
+FIRST = RuleClause(
+    "A first checkpoint",
+    "A process that is asked to begin takes a checkpoint of its state, and tells no other process.",
+)
 COPY = RuleClause(
-    "Another copy",
-    "A process makes a copy again after every so many events of its own. Nobody looks whether the copies fit together.",
+    "Another checkpoint",
+    "A process takes a checkpoint again after every few events of its own. No rule makes the checkpoints fit together.",
 )
 LINE = RuleClause(
     "The recovery line",
-    "After a failure a process that failed goes back to its last copy. A process that did not fail may keep its "
-    "present state. A process that has received a message which is then unsent goes back further. The recovery line is "
-    "where this ends: the latest states that form a consistent cut. In a total failure all processes fail.",
+    "After a failure a process that failed goes back to its last checkpoint. A process that did not fail may keep its "
+    "present state. A process that has received a message which is then unsent goes back further. This ends at the "
+    "recovery line: the latest states that form a consistent cut. In a total failure all processes fail.",
 )
 SURVEY = (
     "E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, A Survey of Rollback-Recovery Protocols in "
@@ -53,11 +56,13 @@ class Uncoordinated(SnapshotAlgorithm):
     """Every process records when it likes."""
 
     name = "uncoordinated"
-    title = "Uncoordinated copies"
+    title = "Uncoordinated checkpoints"
     source = "Randell 1975; Elnozahy et al. 2002"
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "every": Parameter("whole", 3, "own events of a process from one copy to the next", least=1),
-        "first": Parameter("table", {}, "per process, the events before its second copy (default: every)", least=1),
+        "every": Parameter("whole", 3, "own events of a process from one checkpoint to the next", least=1),
+        "first": Parameter(
+            "table", {}, "per process, the events before its second checkpoint (default: every)", least=1
+        ),
         "failed": Parameter("texts", (), "the processes that fail, for the recovery line that is shown (default: all)"),
     }
     every: int
@@ -75,19 +80,19 @@ class Uncoordinated(SnapshotAlgorithm):
     # ------------------------------------------------------------------ rules
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Only processes make copies, and fail."""
+        """Only processes take checkpoints, and fail."""
         named = [*((f"first.{name}", name) for name in self.first), *(("failed", name) for name in self.failed)]
         for key, name in named:
             if name not in self.graph.processes:
                 yield key, f"{name!r} is no process; the processes are {', '.join(self.graph.processes[:8])}"
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
-        """A first copy."""
+        """A first checkpoint."""
         if snapshot not in process.snapshots:
             out.record(snapshot)
 
     def on_acted(self, process: Process, out: Out) -> None:
-        """Another copy, of each series that has begun; `process.memory` is the number of events to the next one."""
+        """Another checkpoint, of each series that has begun. `process.memory` counts the events to the next one."""
         left = self.first.get(process.name, self.every) if process.memory is None else process.memory
         process.memory = left - 1 or self.every
         if left == 1:
@@ -101,27 +106,27 @@ class Uncoordinated(SnapshotAlgorithm):
     # ------------------------------------------------------------------ words
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        Rule("Everybody alone", (FIRST, COPY), SURVEY),
+        Rule("Each process alone", (FIRST, COPY), SURVEY),
         Rule("Going back", (LINE,), RANDELL),
     )
     captions: ClassVar[Mapping[str, Caption]] = {
-        "initiates": Caption(FIRST.name, "{process} begins with its copies{per}: it {clauses}."),
+        "initiates": Caption(FIRST.name, "{process} begins with its checkpoints{per}: it {clauses}."),
         "own": Caption(COPY.name, "Then {process} {clauses}{per}."),
         "message": Caption(COPY.name, "Then {process} {clauses}{per}."),
     }
-    clauses: ClassVar[Mapping[str, str]] = {"record": "makes a copy of its state {state}", "done": ""}
+    clauses: ClassVar[Mapping[str, str]] = {"record": "takes a checkpoint of its state {state}", "done": ""}
     reasons: ClassVar[Mapping[str, str]] = {
-        "state": "{message} is part of {target}'s last copy: received {receive}, before it (step {second}).",
-        "future": "{message} is in no copy: {source} sent it {send}, after its last copy (step {first}).",
-        "orphan": "{message} is in {target}'s last copy, received {receive} (copy at step {second}). But "
-        "{source} sent it {send}, after its own last copy (step {first}): the two copies are no consistent cut.",
-        "held": "{message} is on its way in {channel}, and in no copy: {source} sent it {send}, before its last copy "
-        "(step {first}), and nobody records channels.",
-        "left_out_by_rule": "{message} is in no copy of its receiver, and nobody records channels: sent {send}. After "
-        "a failure it is lost, or has to be sent again.",
-        "not_recorded": "{process} has made no copy for {snapshot}.",
-        "initiated": "{process} made its last copy for {snapshot} at step {step}, when it liked.",
-        "by_rule": "{process} made its last copy for {snapshot} at step {step}, when it liked.",
-        "never_recorded": "{channel} is not recorded: copies are of processes only.",
-        "still_recorded": "{channel} is not recorded: copies are of processes only.",
+        "state": "{message} is part of {target}'s last checkpoint: received {receive}, before it (step {second}).",
+        "future": "{message} is in no checkpoint: {source} sent it {send}, after its last checkpoint (step {first}).",
+        "orphan": "{message} is in {target}'s last checkpoint, received {receive} (checkpoint at step {second}). But "
+        "{source} sent it {send}, after its own last checkpoint (step {first}): the two are no consistent cut.",
+        "held": "{message} is on its way in {channel}, and in no checkpoint: {source} sent it {send}, before its last "
+        "checkpoint (step {first}), and no process records channels.",
+        "left_out_by_rule": "{message} is in no checkpoint of its receiver, and no process records channels: sent "
+        "{send}. After a failure it is lost, or has to be sent again.",
+        "not_recorded": "{process} has taken no checkpoint for {snapshot}.",
+        "initiated": "{process} took its last checkpoint for {snapshot} at step {step}, when it liked.",
+        "by_rule": "{process} took its last checkpoint for {snapshot} at step {step}, when it liked.",
+        "never_recorded": "{channel} is not recorded: checkpoints are of processes only.",
+        "still_recorded": "{channel} is not recorded: checkpoints are of processes only.",
     }

@@ -99,7 +99,7 @@ class SnapshotAlgorithm(Parametrised):
     closes_by = BY_MARKER  # or BY_COUNT, BY_NOTHING
     coordinated = True  # if not, what is recorded need not be a consistent cut; then it has a recovery line
     failed: Sequence[str] = ()  # then: the processes that fail after the run, as the line shown has it (none: all)
-    one_node = False  # its rules are for one process alone, and nobody takes care of a cut
+    one_node = False  # its rules are for one process alone, and nothing makes a cut consistent
     services: ClassVar[tuple[type[Service], ...]] = ()
     # By parameter: rules and words that it adds, if on. A flag that is on by default adds them if off.
     options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {}

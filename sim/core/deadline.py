@@ -72,7 +72,7 @@ def within(deadline: Deadline) -> Iterator[Deadline]:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[Deadline]:
-    """The work of the block has so many seconds, of those that are left for it; the same people wait for it."""
+    """Give the work of the block `seconds` of those that are left; it stays wanted as before."""
     outer = _present.get()
     own = Deadline(min(seconds, outer.most - outer.spent), outer.is_wanted) if outer else Deadline(seconds)
     with within(own):

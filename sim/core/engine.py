@@ -68,7 +68,7 @@ from sim.core.rules import ROW_WIDTH, Rules, count_message
 from sim.core.workload import Refused, Workload
 
 _PROCESS, _LABEL = 0, 6  # columns of a row
-_WORLDLY = FAULTS | {Recover, Restore}  # what no process does
+_OF_ENVIRONMENT = FAULTS | {Recover, Restore}  # what no process does
 
 
 def _is_full(state: State, channel: Channel) -> bool:
@@ -122,7 +122,7 @@ class Engine:
         self.number_of = {name: number for number, name in enumerate(self.nodes)}
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
         self._timed = {(item.process, item.rank): item for item in agenda if item.rank is not None}
-        self.world = len(self.nodes)  # the number of whom faults are planned for
+        self.environment = len(self.nodes)  # the number under which faults are planned
         self.absent, self.is_raw = absent, is_raw
         self._of_message: dict[MessageReference, list[AgendaItem]] = {}
         for item in agenda:
@@ -130,11 +130,11 @@ class Engine:
                 self._of_message.setdefault(item.action.reference, []).append(item)
         self.has_message_faults = bool(self._of_message)
         self.plan, self.has_logs = plan, has_logs
-        self.has_lives = plan is not None
-        self._notes_sent = self.has_lives or has_logs
-        has_faults = has_faults or self.has_lives  # a recovery is the world's, too
+        self.has_epochs = plan is not None
+        self._notes_sent = self.has_epochs or has_logs
+        has_faults = has_faults or self.has_epochs  # a recovery is the environment's, too
         self.has_faults = has_faults or bool(absent) or any(type(item.action) in FAULTS for item in agenda)
-        self._waiting: list[list[AgendaItem]] = [[] for _ in range(self.world + 1)]
+        self._waiting: list[list[AgendaItem]] = [[] for _ in range(self.environment + 1)]
         for item in agenda:
             if item.rank is None:
                 self._waiting[item.process].append(item)
@@ -145,8 +145,8 @@ class Engine:
         self.set_by: list[Message] | None = None
         self._rows: list[Any] = []
         self.rules = Rules(workload, algorithm, dict(enumerate(self.services, start=len(processes))), self)
-        self.rules.records_lives, self.rules.counts_messages = self.has_lives or has_logs, has_logs
-        keeps_receipts = self.has_lives and not algorithm.coordinated
+        self.rules.records_epochs, self.rules.counts_messages = self.has_epochs or has_logs, has_logs
+        keeps_receipts = self.has_epochs and not algorithm.coordinated
         self._send, self._receive = self.rules.send, self._note_receipt if keeps_receipts else self.rules.receive
 
     # ------------------------------------------------------------------ states
@@ -156,7 +156,7 @@ class Engine:
         processes = [Process(name, i, self.workload.initial(name)) for i, name in enumerate(self.processes)]
         services = [Process(own.name, i, None) for i, own in enumerate(self.services, start=len(processes))]
         if self.has_faults:
-            services.append(Process("the world", self.world, None))
+            services.append(Process("the environment", self.environment, None))
         state = State(processes, [[] for _ in self.channels], services)
         for process in processes:
             if process.name in self.absent:
@@ -210,7 +210,7 @@ class Engine:
             for message in state.queues[channel.number]:
                 yield Deliver(message)
         for channel in sorted(state.control, key=lambda channel: channel.number):
-            if self.has_lives:
+            if self.has_epochs:
                 yield from map(Hear, state.control[channel])
             else:
                 yield Hear(state.control[channel][0])
@@ -240,19 +240,19 @@ class Engine:
                 return False
             if self.has_limits and self.is_stopped(state, channel.target) and not self._goes_ahead(message):
                 return False
-            if self.has_lives:
+            if self.has_epochs:
                 if recovery.waits(message, state.recovery):
                     return False
                 queue = [own for own in queue if own.epoch == message.epoch]
             return queue[0] is message or self._passes(message, queue)
         if type(action) is Hear:
-            if self.has_lives:
+            if self.has_epochs:
                 line = state.control.get(action.channel, ())
                 return recovery.is_next(action.message, line) and not recovery.waits(action.message, state.recovery)
             return state.control.get(action.channel, (None,))[0] is action.message
         if type(action) is Fire:
             return state.timers.get((action.timer.process, action.timer.name)) is action.timer
-        if self.has_lives and isinstance(action, (Recover, Restore)):  # X | Y would be made anew at each call
+        if self.has_epochs and isinstance(action, (Recover, Restore)):  # X | Y would be made anew at each call
             return self.may_recover(state, action)
         process = state.node(self.actor(action))
         if type(action) is Start:
@@ -271,7 +271,7 @@ class Engine:
 
     def _is_undone(self, action: Action) -> bool:
         """Whether this fault can be a no-op, because a recovery may already have restarted the process."""
-        return self.has_lives and KIND_OF[type(action)].is_unsure  # type: ignore[index]
+        return self.has_epochs and KIND_OF[type(action)].is_unsure  # type: ignore[index]
 
     def _is_frozen(self, state: State, action: Action) -> bool:
         """Whether an action waits for a process to be thawed, which takes no step and is not restored before."""
@@ -358,7 +358,7 @@ class Engine:
         """A copy of `state` for `perform` to change: carrying out `action` in it leaves `state` unchanged."""
         number = self.actor(action)
         twin = state.copy_for(state.node(number), self._around[number] if number < len(self.processes) else ())
-        if type(action) in _WORLDLY:
+        if type(action) in _OF_ENVIRONMENT:
             self._copy_for_world(twin, action)
         return twin
 
@@ -387,7 +387,7 @@ class Engine:
             return action.channel.source
         if type(action) is Fire:
             return action.timer.process
-        return self.world if type(action) in _WORLDLY else action.process  # type: ignore[union-attr]
+        return self.environment if type(action) in _OF_ENVIRONMENT else action.process  # type: ignore[union-attr]
 
     def perform(self, state: State, action: Action, rows: list[Any]) -> list[Message]:
         """Carry out `action` in place and append its rows to `rows`. Returns the messages it sent.
@@ -501,7 +501,7 @@ class Engine:
 
     def _tell_of_crash(self, state: State, process: Process) -> None:
         """The services hear of a crash at once; a recovery begins later."""
-        if self.has_lives:
+        if self.has_epochs:
             state.recovery = state.recovery._replace(failed=state.recovery.failed | {process.name})
         for service in state.services[: len(self.services)]:
             self.rules.crashed(service, process.name)
@@ -634,7 +634,7 @@ class Engine:
                 if names:
                     self._state.happened |= names
 
-    # ------------------------------------------------------------------ the world around a process (rules.World)
+    # ------------------------------------------------------------------ the surroundings of a process (rules.World)
 
     def transmit(
         self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None,

@@ -145,7 +145,7 @@ def lose_at_target(message: Message, emit: Emit) -> None:
 
 
 def fence_off(message: Message, emit: Emit) -> None:
-    """A message of a life before the last recovery comes to a process or service, and changes nothing."""
+    """A message of an epoch before the last recovery comes to a process or service, and changes nothing."""
     emit(_row_of_message(message.channel.target_name, FENCED, message))
 
 

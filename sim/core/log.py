@@ -62,8 +62,8 @@ class Log:
         columns = (self.column(column) for column in (INDEX, KIND, MESSAGE))
         rows = list(zip(*columns, strict=True))
         received = {message: index for index, kind, message in rows if kind == RECEIVE}
-        has_lives = any(kind == RESTORE for _, kind, _ in rows)
-        if has_lives:
+        has_epochs = any(kind == RESTORE for _, kind, _ in rows)
+        if has_epochs:
             received = _surviving_receipts(self)
         epochs: dict[str, int] = {}
         rows_of_steps = ((end - begin) // ROW_WIDTH for begin, end in pairwise([0, *self.ends]))
@@ -72,9 +72,9 @@ class Log:
         events = []
         for number, (step, row) in enumerate(in_time(zip(steps, self.each(), strict=True))):
             process, index, kind, channel, peer, message, label, body, snapshot = row
-            if has_lives and kind == RESTORE:
+            if has_epochs and kind == RESTORE:
                 epochs[process] = body["epoch"]
-            elif has_lives and kind == RECOVERY:  # services, and who keeps its state, are in the new epoch at once
+            elif has_epochs and kind == RECOVERY:  # services, and who keeps its state, are in the new epoch at once
                 epochs.update(dict.fromkeys((*body["services"], *body.get("keeps", ())), body["epoch"]))
             size = None
             text = None if body is None else to_json(body)
@@ -88,7 +88,7 @@ class Log:
                 text = to_json(body)
                 size = len(text.encode())
             first = (run_id, number, step, times[step - 1], process)
-            epoch = epochs.get(process, 0) if has_lives else 0
+            epoch = epochs.get(process, 0) if has_epochs else 0
             events.append(Event(*first, index, kind, channel, peer, message, label, text, snapshot, size, epoch))
         return events
 

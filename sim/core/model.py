@@ -30,7 +30,7 @@ NOTED = "noted"  # something of the rules that nothing else shows, such as a sum
 COLLECTED = "collected"  # an initiator knows that every part of its snapshot is there
 BLOCKED, UNBLOCKED, PAUSED, RESUMED = "blocked", "unblocked", "paused", "resumed"
 FULL, ROOM = "full", "room"  # a sender has filled a channel; its receiver has taken a message from it
-# What the world does: a process crashes and starts again, a channel is severed and mended, a message is lost or copied.
+# The environment: a process crashes and starts again, a channel is severed and mended, a message is lost or copied.
 CRASH, RESTART, DOWN, UP, LOST, COPIED = "crash", "restart", "down", "up", "lost", "copied"
 SLOW = "slow"  # a process becomes slower, or faster again
 FROZEN, THAWED = "frozen", "thawed"  # a process stands still, with all that it holds; it goes on
@@ -40,7 +40,7 @@ JOIN, LEAVE = "join", "leave"  # a process becomes part of the system; it is no 
 # A recovery begins; a process goes back to what it recorded, a message into its channel; a message is fenced off.
 RECOVERY, RESTORE, PUT_BACK, FENCED = "recovery", "restore", "put_back", "fenced"
 COMMITTED = "committed"  # a storage has written the manifest of a snapshot
-OUTPUT = "output"  # a sink gives something to the world outside, which no recovery takes back
+OUTPUT = "output"  # a sink gives an output to the environment, which no recovery takes back
 APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
 # A service has no other events.
 SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED, DECISION, RECOVERY, COMMITTED, FENCED})
@@ -212,7 +212,7 @@ class Process:
         self.storing: Any = None  # likewise, for the storage
         self.epoch = 0  # number of recoveries that have restored it
         self.incarnation = 0  # rises whenever it begins anew: after a crash, by joining, in a recovery
-        self.outside = 0  # number of outputs that it has given to the world outside, which nothing takes back
+        self.outside = 0  # number of outputs given to the environment; nothing takes them back
         self.offsets: Mapping[Channel, int] = {}  # where channels are logs: how many messages it has sent, or taken
 
     def copy(self) -> Process:
@@ -530,7 +530,7 @@ class Event(NamedTuple):
     step: int
     time: float
     process: str
-    index: int | None  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int | None  # type: ignore[assignment]  # hides tuple.index, which is not needed
     kind: str
     channel: str | None
     peer_index: int | None

@@ -126,7 +126,7 @@ def is_next(message: Message, queue: Sequence[Message]) -> bool:
 
 
 def is_fenced(message: Message, process: Process, plan: RecoveryPlan) -> bool:
-    """Whether a message that comes to `process` is fenced off, for it is of a life before."""
+    """Whether a message that comes to `process` is fenced off, because it is of an earlier epoch."""
     return plan.fence and message.epoch < process.epoch
 
 

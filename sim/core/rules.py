@@ -136,7 +136,7 @@ class Rules:
         self._on_thaw = self._hook("on_thaw")
         self._on_leave = self._hook("on_leave")
         self._on_restore = self._hook("on_restore")
-        self.records_lives = False  # whether a recording holds what only a recovery needs
+        self.records_epochs = False  # whether a recording holds what only a recovery needs
         self.counts_messages = False  # whether channels are logs, of which a process knows its offsets
         self._copies_states = algorithm.copies_states
         self._after_send = workload.after_send
@@ -387,7 +387,7 @@ class Rules:
         if snapshot in process.aborted:
             return
         local = LocalSnapshot(process.state, process.index, {}, frozenset(), False)
-        if self.records_lives:
+        if self.records_epochs:
             local = local._replace(turn=process.turn, offsets=process.offsets)
         process.snapshots = {**process.snapshots, snapshot: local}
         self._emit_row(process, RECORD, snapshot, body=process.state, index=process.index)

@@ -87,7 +87,7 @@ class Parked:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._agenda, self._channels, self._has_lives = engine.agenda, engine.channels, engine.has_lives
+        self._agenda, self._channels, self._has_epochs = engine.agenda, engine.channels, engine.has_epochs
         self._messages: dict[int, dict[Any, Entry]] = {}  # by channel, then by epoch and id
         self._items: dict[int, dict[int, Entry]] = {}  # by process, then by rank
         self._others: list[Entry] = []
@@ -125,7 +125,7 @@ class Parked:
         for channel, line in tuple(self._messages.items()):
             if not self._channels[channel].fifo:
                 firsts = dict(sorted(line, reverse=True))
-            elif self._has_lives:
+            elif self._has_epochs:
                 firsts = {own.epoch: own.id for own in reversed(state.queues[channel])}
             else:
                 firsts = {0: state.queues[channel][0].id}
@@ -191,7 +191,7 @@ class Timed(Scheduler):
         self._sent_at: dict[int, float] = {}  # likewise: when each was sent, or is sent again
         self._outdated: Counter[tuple[int, int]] = Counter()  # arrivals in `_due` of what is lost, by epoch and message
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
-        self._has_lives = engine.has_lives
+        self._has_epochs = engine.has_epochs
         self._lives = 0  # so far, and one for each crash after which a recovery begins
         self._life = 0  # the number of the last recovery among these
         self._stopped: dict[
@@ -269,7 +269,7 @@ class Timed(Scheduler):
             self._plan_arrivals(sent)
         if self.state.happened is not self._happened:
             self._plan_followers()
-        if self._has_lives and isinstance(action, Crash | Recover):
+        if self._has_epochs and isinstance(action, Crash | Recover):
             self._plan_recovery(action)
         elif isinstance(action, Freeze | Thaw):
             self._stop_timers(action)
@@ -337,7 +337,7 @@ class Timed(Scheduler):
             due = self.now + delay
             is_in_line = channel.fifo and not message.is_again
             if is_in_line and not (self._overtakes and message.kind == MARKER and self._goes_ahead(message.body)):
-                if self._has_lives:
+                if self._has_epochs:
                     due = in_order(due, self._busy_in_epoch, (number, message.epoch))
                 else:
                     due = in_order(due, self._busy_until, number)

@@ -20,7 +20,8 @@ TIME_TO_LIVE = Parameter("number", 0.0, "time units that a process gives its own
 
 GIVES_UP = RuleClause(
     "Time to live",
-    "A process whose part is not done so long after it recorded throws the part away. Nobody asks the others.",
+    "A process whose part is not done within this time after it recorded throws the part away. It asks no other "
+    "process.",
 )
 _TIMER = "time to live of "
 

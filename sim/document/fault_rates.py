@@ -52,7 +52,7 @@ class FaultRates:
         return bool(self.lose or self.copy)
 
     def expected(self, processes: int, channels: int) -> float:
-        """About how many faults a run has: no fewer in the mean, of so many processes and channels."""
+        """Return an upper estimate of the mean number of faults of a run with these processes and channels."""
         crashes = _expected(self.crash, self.restart, self.until)
         return processes * crashes + channels * _expected(self.sever, self.mend, self.until)
 

@@ -128,7 +128,7 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _raw(scenario: Scenario) -> Iterator[Problem]:
-    """The problems of a raw network: no channel is FIFO, and who counts messages counts copies as well."""
+    """The problems of a raw network: no channel is FIFO, and algorithms that count messages count copies as well."""
     where, algorithm = scenario.at("network.layer"), scenario.rules
     if scenario.scheduler.kind == "tick":
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
@@ -138,7 +138,7 @@ def _raw(scenario: Scenario) -> Iterator[Problem]:
     copies = scenario.fault_rates.copy or any(own.kind == "copy" for own in scenario.faults)
     if scenario.snapshots and copies and algorithm.closes_by == BY_COUNT:
         what = f"{algorithm.title} counts messages, and would count a copy twice"
-        yield where, f'{what}; take the copies away, or say layer = "fifo"'
+        yield where, f'{what}; remove the copies, or say layer = "fifo"'
 
 
 def _breaks(scenario: Scenario) -> Iterator[Problem]:
@@ -159,9 +159,7 @@ def _algorithm(scenario: Scenario) -> Iterator[Problem]:
     algorithm = scenario.rules
     for service in algorithm.services:
         if service.name in scenario.processes:
-            what = (
-                f"{service.name!r} is what {algorithm.title} calls a service of its own; give the process another name"
-            )
+            what = f"{service.name!r} is a service of {algorithm.title}; give the process another name"
             yield scenario.at("processes"), what
     if algorithm.overtakes and scenario.scheduler.kind == "tick":
         problem = f"the tick scheduler delivers the heads of channels, and the {algorithm.marker}s of {algorithm.title}"
@@ -175,8 +173,8 @@ def _algorithm(scenario: Scenario) -> Iterator[Problem]:
 def _coordinator(scenario: Scenario) -> Iterator[Problem]:
     rules, given = scenario.rules, scenario.coordinator or {}
     if not rules.allows_coordinator:
-        advice = "take [coordinator] away, or use Chandy-Lamport's without options"
-        yield scenario.at("coordinator"), f"the rules of {rules.title} do not work with a coordinator as yet; {advice}"
+        advice = "remove [coordinator], or use Chandy-Lamport without options"
+        yield scenario.at("coordinator"), f"the rules of {rules.title} do not support a coordinator yet; {advice}"
     for key in ("timeout", "heartbeat", "interval"):
         none = "" if key == "timeout" else "0 (none) or "
         if given.get(key, LEAST_GAP) < LEAST_GAP and not (none and given[key] == 0):
@@ -205,7 +203,7 @@ def _script(scenario: Scenario) -> Iterator[Problem]:
             if label in label_at:
                 yield where, f"the name {label!r} is taken by {label_at[label]}; every event needs its own"
             if is_numbered(scenario.processes, label):
-                yield where, f"{label!r} is what an event without a name is called; choose another name"
+                yield where, f"{label!r} is the form of an event without a name; choose another name"
             label_at[label] = f"script[{number + 1}]"
 
 
@@ -213,10 +211,10 @@ def _type(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem
     if start.type is None:
         return
     if not scenario.has_storage:
-        yield f"{where}.type", "only a snapshot that is stored has a type; add [storage]"
+        yield f"{where}.type", "only a stored snapshot has a type; add [storage]"
     others = {own.type for own in scenario.snapshots if own.snapshot == start.snapshot}
     if len(others) > 1:
-        yield f"{where}.type", f"{start.snapshot} has one type; give all who initiate it the same"
+        yield f"{where}.type", f"{start.snapshot} has one type; give it to every initiator"
 
 
 def _initiations(scenario: Scenario) -> Iterator[Problem]:
@@ -273,8 +271,8 @@ def _crashes(scenario: Scenario, where: str, what: str = "a crash") -> Iterator[
     """The problem if processes fail, and the algorithm does not allow for it."""
     is_undone = scenario.recovery is not None and scenario.rules.allows_recovery
     if scenario.snapshots and not scenario.rules.allows_crashes and not is_undone:
-        advice = "take the faults of processes away, or use Chandy-Lamport's"
-        yield where, f"the rules of {scenario.rules.title} do not allow for {what} as yet; {advice}"
+        advice = "remove the faults of processes, or use Chandy-Lamport"
+        yield where, f"the rules of {scenario.rules.title} do not support {what} yet; {advice}"
 
 
 def _faults(scenario: Scenario) -> Iterator[Problem]:
@@ -284,8 +282,8 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
         if process not in scenario.processes:
             yield scenario.at("absent"), f"{process!r} is no process; {_known(scenario)}"
     if scenario.absent and scenario.snapshots and not scenario.rules.allows_crashes:
-        what = f"the rules of {scenario.rules.title} do not allow for processes that join"
-        yield scenario.at("absent"), f"{what}; leave `absent` out, or use Chandy-Lamport's"
+        what = f"the rules of {scenario.rules.title} do not support processes that join yet"
+        yield scenario.at("absent"), f"{what}; leave `absent` out, or use Chandy-Lamport"
     first = len(scenario.script) + len(scenario.snapshots)
     timed: list[tuple[float, str, FaultLine]] = []
     for number, fault in enumerate(scenario.faults, start=first):
@@ -305,7 +303,7 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
                 yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"
         if fault.after is None and fault.message is None:
             timed.append((fault.at, where, fault))
-    if all(fault.after is None for fault in scenario.faults):  # else nobody knows before the run which comes first
+    if all(fault.after is None for fault in scenario.faults):  # else their order is unknown before the run
         yield from _changing_nothing(timed, scenario.absent, is_recovered=scenario.recovery is not None)
 
 
@@ -322,7 +320,7 @@ def _storage(scenario: Scenario) -> Iterator[Problem]:
     if given.get("offsets") and not all(channel.fifo for channel in scenario.channels):
         what = "an offset counts the messages of a channel in their order, and a channel here is not FIFO"
         yield scenario.at("storage.offsets"), f"{what}; leave it out, or let every channel be FIFO"
-    yield from _whole_system(scenario, "storage", "a storage")
+    yield from _same_members(scenario, "storage")
 
 
 def _recovery(scenario: Scenario) -> Iterator[Problem]:
@@ -334,19 +332,19 @@ def _recovery(scenario: Scenario) -> Iterator[Problem]:
         if name not in scenario.processes:
             yield scenario.at("recovery.processes"), f"{name!r} is no process; {_known(scenario)}"
     if scenario.snapshots and not rules.allows_recovery:
-        advice = "take [recovery] away, or use Chandy-Lamport's"
-        yield scenario.at("recovery"), f"the rules of {rules.title} do not allow for a recovery as yet; {advice}"
+        advice = "remove [recovery], or use Chandy-Lamport"
+        yield scenario.at("recovery"), f"the rules of {rules.title} do not support a recovery yet; {advice}"
     if scenario.scheduler.kind == "tick":
         yield scenario.at("recovery"), "the tick scheduler, COS 418's, has no recovery; use another scheduler"
-    yield from _whole_system(scenario, "recovery", "a recovery")
+    yield from _same_members(scenario, "recovery")
 
 
-def _whole_system(scenario: Scenario, key: str, what: str) -> Iterator[Problem]:
+def _same_members(scenario: Scenario, key: str) -> Iterator[Problem]:
     """The problem if processes come and go."""
     if scenario.absent or any(fault.kind in ("join", "leave") for fault in scenario.faults):
         yield (
             scenario.at(key),
-            f"{what} needs the same processes all the time as yet; take those that join or leave away",
+            f"[{key}] does not support join and leave yet; remove those faults",
         )
 
 
@@ -385,7 +383,7 @@ def _changing_nothing(
 
 
 def _idle(kind: FaultKind, about: Collection[str], having: Mapping[str, set[str]]) -> str:
-    """Why a fault changes nothing; {} stands for the time. `having` holds who is what."""
+    """The reason why a fault changes nothing; {} stands for the time. `having`: what is in each condition."""
     needs, begins = kind.needs, kind.begins
     if needs != ABSENT and not having[ABSENT].isdisjoint(about):
         return "not there at {}; it has to join first"
@@ -466,7 +464,7 @@ def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Pr
         if able:
             yield where, f"{rule} (here {', '.join(able)}), not by {start.process}"
         else:
-            advice = "take away the channels that lead to one, or use another algorithm"
+            advice = "remove the channels that lead to one, or use another algorithm"
             yield where, f"{rule}, and no process is a source here; {advice}"
 
 
@@ -518,7 +516,7 @@ def _named(scenario: Scenario, reference: MessageReference, what: str) -> Iterat
         nodes = (*scenario.processes, *(own.name for own in scenario.rules.services))
         ends = (reference.channel or "").split("->")
         if len(ends) != 2 or not set(ends) <= set(nodes):
-            yield "channel", f"{reference.channel!r} is no way of control messages; write it as P1->P2"
+            yield "channel", f"{reference.channel!r} is no route of control messages; write it as P1->P2"
     elif reference.channel not in {channel.name for channel in scenario.channels}:
         yield "channel", f"{reference.channel!r} is no channel of this topology; write it as P1->P2"
     elif reference.kind == MARKER:
@@ -553,7 +551,7 @@ def _workload(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _initial(scenario: Scenario, workload: Workload) -> Iterator[Problem]:
-    """The states in which processes begin are some that they could be in."""
+    """Initial states are valid states of the workload."""
     for process, state in scenario.initial.items():
         where = scenario.at(f"initial.{process}")
         if process not in scenario.processes:

@@ -183,7 +183,7 @@ class Machine:
         count = len(self.engine.processes)
         services = [process] * len(self.engine.services)
         if self.engine.has_faults:
-            services.append(Process("the world", self.engine.world, None))
+            services.append(Process("the environment", self.engine.environment, None))
         state = State([process] * count, [[] for _ in self.engine.channels], services)
         state.timers = {(self.number, name): timer for name, timer in timers.items()}
         state.waiting = frozenset(range(len(self.engine.agenda)))

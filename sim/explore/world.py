@@ -117,7 +117,7 @@ class World(Machine):
     def __init__(
         self, engine: Engine, tokens: Tokens, bodies: Numbers, column_of: Mapping[int, int], may: MayHappen
     ) -> None:
-        super().__init__(engine, engine.world, tokens, bodies, column_of)
+        super().__init__(engine, engine.environment, tokens, bodies, column_of)
         self.may = may
 
     def initial(self, process: Process) -> WorldLocal:

@@ -111,7 +111,7 @@ class Execution:
     @cached_property
     def order(self) -> Order:
         """The positions between which the cuts of the run lie, with their causal order."""
-        return Order(self.scenario.processes, self.events, abandoned(self.table) if self.engine.has_lives else ())
+        return Order(self.scenario.processes, self.events, abandoned(self.table) if self.engine.has_epochs else ())
 
     @cached_property
     def times(self) -> list[float]:

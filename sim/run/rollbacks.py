@@ -41,7 +41,7 @@ class Rollback:
 def rollbacks_of(execution: Execution) -> tuple[Rollback, ...]:
     """The recoveries of a run, in their order."""
     found: list[Rollback] = []
-    if not execution.engine.has_lives:
+    if not execution.engine.has_epochs:
         return ()
     recordings: dict[tuple[str | int | None, ...], Event] = {}  # the last one by process, index (and snapshot)
     for row, event in zip(execution.table, execution.events, strict=True):

@@ -14,16 +14,16 @@ WHEN_HELD = {FAIL: "the snapshot fails", STOP: "their senders stand still"}  # i
 
 PARAMETERS: Mapping[str, Parameter] = {
     "timeout": Parameter("number", 20.0, "time units after which a snapshot that is not complete has expired"),
-    "retries": Parameter("whole", 0, "how often a snapshot is tried again, each time by another initiator"),
+    "retries": Parameter("whole", 0, "times that a snapshot is tried again, each time by another initiator"),
     "minimum_pause": Parameter("number", 0.0, "time units from the end of a snapshot to the start of the next"),
-    "most_concurrent": Parameter("whole", 1, "how many snapshots may be under way at a time", 1),
+    "most_concurrent": Parameter("whole", 1, "snapshots that may be under way at a time", 1),
     "most_waiting": Parameter(
         "whole", 0, "snapshots that may be under way or wait to start; one more fails at once (0: any number)"
     ),
-    "retained": Parameter("whole", 0, "how many complete snapshots are kept, the newest ones (0: all)"),
-    "interval": Parameter("number", 0.0, "time units from one snapshot to the next that nobody asked for (0: none)"),
+    "retained": Parameter("whole", 0, "complete snapshots that are kept, the newest ones (0: all)"),
+    "interval": Parameter("number", 0.0, "time units from one automatic snapshot to the next (0: none)"),
     "heartbeat": Parameter("number", 0.0, "time units from one heartbeat of a process to the next (0: none)"),
-    "missed": Parameter("whole", 3, "a process of which no heartbeat came for so many is taken for gone", 2),
+    "missed": Parameter("whole", 3, "missed heartbeats after which a process is taken for gone", 2),
     "tolerable_failures": Parameter(
         "number", math.inf, "snapshots in a row that may fail or expire; after one more no other is started",
         infinite=True,
@@ -38,16 +38,16 @@ STORAGE: Mapping[str, Parameter] = {
     "bandwidth": Parameter("number", math.inf, "bytes that the storage takes or gives per time unit", infinite=True),
     "latency": Parameter("number", 0.0, "time units from a process to the storage, and back"),
     "limit": Parameter("whole", 0, "uploads that it takes at a time; to one more it answers 503 (0: any number)"),
-    "jitter": Parameter("number", 0.0, "a process waits a random time before an upload, at most so long"),
+    "jitter": Parameter("number", 0.0, "time units that a process waits at most, at random, before an upload"),
     "pause": Parameter("number", 1.0, "time units from a refused upload to the next try; twice as long each time"),
-    "tries": Parameter("whole", 8, "how often a process tries to upload its part before it gives up", 1),
+    "tries": Parameter("whole", 8, "times that a process tries to upload its part before it gives up", 1),
     "manifest": Parameter("whole", 5, "bytes of a manifest"),
-    "kept": Parameter("number", 50.0, "time units after which parts of which the manifest is missing are deleted"),
-    "retained": Parameter("whole", 0, "how many snapshots are kept, the newest ones (0: all)"),
-    "incremental": Parameter("flag", False, "store what has changed since the last snapshot, unless one says its type"),
+    "kept": Parameter("number", 50.0, "time units after which parts without a manifest are deleted"),
+    "retained": Parameter("whole", 0, "snapshots that are kept, the newest ones (0: all)"),
+    "incremental": Parameter("flag", False, "store changes since the last snapshot, unless a snapshot gives its type"),
     "chain": Parameter("whole", 0, "the longest chain of snapshots that need each other (0: any length)"),
     "compressed": Parameter("flag", False, "compress what is stored"),
-    "offsets": Parameter("flag", False, "channels are logs: store offsets, not what is in the channels"),
+    "offsets": Parameter("flag", False, "channels are logs: store offsets, not the messages in the channels"),
 }  # fmt: skip
 
 

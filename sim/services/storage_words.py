@@ -34,17 +34,17 @@ PAPER = (
     "10(12), 2017"
 )
 GOES_BACK = RuleClause(
-    "Everybody goes back",
+    "All processes go back",
     "A recovery takes the last valid snapshot. Each process goes back to its part as soon as that is fetched, and a "
-    "new epoch begins. All that came after the line is abandoned.",
+    "new epoch begins. All work after that is abandoned.",
 )
 PUT_BACK = RuleClause(
     "Channels are filled again",
-    "What the snapshot has recorded in a channel is put back into it, before all that is new.",
+    "The messages that the snapshot has recorded in a channel are put back into it, before all new ones.",
 )
 FENCES = RuleClause(
     "Fenced off",
-    "A message of an earlier epoch that still comes changes nothing: in the new life nobody has sent it.",
+    "A message of an earlier epoch that still comes changes nothing: in the new epoch it was never sent.",
 )
 SURVEY = (
     "E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, A Survey of Rollback-Recovery Protocols in "
@@ -56,7 +56,7 @@ RULES = (
 )
 _SAID = {
     "busy": "that it is too busy to take its part (503)", "stored": "that its part is stored",
-    "whole": "to send its part whole",
+    "whole": "to send its part in full",
     "discarded": "that there will be no manifest", "commit": "to write the manifest", "discard": "to delete all parts",
     "valid": "that the manifest is written", "refused": "that there will be no manifest",
     "not_stored": "that its part cannot be stored",

@@ -14,34 +14,36 @@ COMPLETE, EXPIRED, FAILED = "complete", "expired", "failed"
 OUTCOMES = (COMPLETE, EXPIRED, FAILED)
 MEMBERSHIP = "membership changed"
 ROLLED_BACK = "the system is rolled back"
-CANCELLED = "somebody cancelled it"
+CANCELLED = "it was cancelled"
 TOO_MANY = "too many snapshots wait"
 
 STARTS = RuleClause(
     "The coordinator starts a snapshot",
-    "Somebody asks for a snapshot, or it is time for the next one. The coordinator gives it an id and tells a process "
+    "A snapshot is requested, or the next one is due. The coordinator gives it an id and tells a process "
     "to start it, if not too many are under way.",
 )
 REPORTS = RuleClause("A part is done", "A process whose part is done tells the coordinator.")
 DECIDES = RuleClause(
     "One decision",
-    "When all parts are done, the snapshot is complete. If its time is over before, it has expired; it has failed if a "
-    "process cannot hold more messages, has started again, or if the members change. The coordinator tells everybody.",
+    "When all parts are done, the snapshot is complete. If its time is over before, it has expired. It has failed if a "
+    "process cannot hold more messages or has started again, or if the members change. The coordinator tells all "
+    "members.",
 )
 DISCARDS = RuleClause(
-    "Nobody keeps what is not complete",
-    "A process that hears that a snapshot is not complete throws its part away, and takes no more notice of it.",
+    "No process keeps an incomplete snapshot",
+    "A process that hears that a snapshot is not complete throws its part away, and ignores it from then on.",
 )
 BEATS = RuleClause(
     "Members",
-    "A process sends heartbeats. One from which none came for long is no member any more. Who joins, or comes back, "
-    "says so. When the members change, the snapshot under way has failed, and the next begins among those present.",
+    "A process sends heartbeats. Without heartbeats for long, it is no member any more. A process that joins or comes "
+    "back reports itself. When the members change, the snapshot under way has failed. The next begins among those "
+    "present.",
 )
 LEASES = RuleClause(
     "Leases",
     "The coordinator answers heartbeats. A process that has had no answer for the time of its lease stands still and "
     "asks. So does one that was frozen. The lease is shorter than the silence after which the coordinator takes a "
-    "process for gone, so no process acts that is no member.",
+    "process for gone. So only members act.",
 )
 PAPER = (
     "P. Carbone, S. Ewen, G. Fora, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB "
@@ -50,7 +52,7 @@ PAPER = (
 GRAY = "C. G. Gray and D. R. Cheriton, Leases, SOSP 1989"
 RULES = (
     Rule("The coordinator", (STARTS, REPORTS, DECIDES, DISCARDS), PAPER),
-    Rule("Who takes part", (BEATS,), PAPER),
+    Rule("Membership", (BEATS,), PAPER),
     Rule("In or out", (LEASES,), GRAY),
 )
 _SAID = {

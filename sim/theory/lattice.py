@@ -139,7 +139,7 @@ class _Counting:
 
     @property
     def known(self) -> int:
-        """There are more cuts than so many: those found, and at least those that the run itself went through."""
+        """There are more cuts than the bound: those found, and at least those that the run itself went through."""
         return max(self.found, sum(self.lengths))
 
     def after(self, chosen: tuple[int, ...]) -> int:

@@ -256,7 +256,7 @@ class Order:
         return [own for (own,), inside in zip(self.lines[count:], cut[count:], strict=True) if inside]
 
     def at(self, frontier: Sequence[int]) -> Cut:
-        """The cut of the latest positions with so many application events inside, by process."""
+        """The cut of the latest positions with these numbers of application events inside, by process."""
         own = zip(self.lines, frontier, strict=False)
         return self.around([bisect_right(line, most, key=lambda position: position.inside) for line, most in own])
 
@@ -266,7 +266,7 @@ class Order:
         return self.around([_before(line, *parts[name]) if name in parts else None for line, name in own])
 
     def around(self, positions: Sequence[int | None]) -> Cut:
-        """The cut with so many positions of each process (None: as few as causality requires).
+        """The cut with these numbers of positions by process (None: as few as causality requires).
 
         Of the losses and copies in transit, only causes are inside.
         """

@@ -16,8 +16,8 @@ def recovery_line(
     `checkpoints` has for each process the number of events in each of its checkpoints. A process that did not fail may
     keep the state that it has at the end of `history`.
     """
-    lives = {} if failed is None else {name: len(own) for name, own in history.of.items() if name not in failed}
-    return latest_line({name: checkpoints.get(name, ()) for name in history.processes}, lives, _receipts(history))
+    present = {} if failed is None else {name: len(own) for name, own in history.of.items() if name not in failed}
+    return latest_line({name: checkpoints.get(name, ()) for name in history.processes}, present, _receipts(history))
 
 
 def _receipts(history: History) -> Iterator[Receipt]:

@@ -18,7 +18,7 @@ GONE = 1_000_000_000  # added to the index of an event that is gone: it is insid
 def renumbered(table: Sequence[Event]) -> list[Event]:
     """`table` with the surviving events of each process numbered from 1, without gaps.
 
-    An event that is gone has an index above GONE, and so has a cut that contains one: it belongs to a life that is
+    An event that is gone has an index above GONE, and so has a cut that contains one: it belongs to an epoch that is
     over. The `peer_index` of a message is that of its partner, if both survive. A message that is lost or fenced off,
     and put back and received all the same, is not lost: its row has no id.
     """

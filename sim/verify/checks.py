@@ -24,7 +24,7 @@ CHECKS = (
     "one_marker",  # every channel carried exactly one marker; at most one if the snapshot is not complete
     "consistency",  # no message was received inside the cut and sent outside it
     "channel_states",  # every channel's recorded messages are those that cross the cut, in their order
-    "one_outcome",  # a snapshot that is given up is given up by all: nobody who is up keeps a part of it
+    "one_outcome",  # a snapshot that is given up is given up by all: no running process keeps a part of it
     "conservation",  # what is conserved adds up, in the recorded processes and channels
 )
 
@@ -46,7 +46,7 @@ def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
 
     Consistency is undecided until every member has recorded; channel states and conservation until the snapshot is
     complete; all checks if it was given up. Conservation applies only if the workload conserves something, and is
-    undecided where a state was lost inside the cut. What the network loses and copies is counted.
+    undecided where a state was lost inside the cut. Losses and copies of the network are counted.
     """
     checks = checks_of(execution)
     judged = {snapshot.id: _Judged(execution, snapshot) for snapshot in snapshots_of(execution)}

@@ -35,7 +35,7 @@ def unmet_expectations(execution: Execution) -> list[str]:
         if name in snapshots:
             found += _snapshot(snapshots[name], wanted)
         else:
-            found.append(f"{name} was expected, but nobody asks for it")
+            found.append(f"{name} was expected, but no snapshot has this id")
     found += _cuts(execution, expect.get("cuts", {}))
     found += _checks(verdicts, expect.get("fails", []))
     return found

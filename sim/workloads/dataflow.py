@@ -51,9 +51,11 @@ class Dataflow(Workload):
         "records": Parameter("per_process", 0, "records that a process has to emit; with a table, those named do"),
         "pace": Parameter("number", 0.0, "mean time between two records of a source (0: by script only)"),
         "keys": Parameter("whole", 3, "how many different keys there are", least=1),
-        "hops": Parameter("whole", 1, "channels along which a record goes at most; 1: nobody passes it on", least=1),
+        "hops": Parameter(
+            "whole", 1, "channels along which a record goes at most; 1: no operator passes it on", least=1
+        ),
         "sink": Parameter(
-            "text", "", f'how sinks give records to the world outside: "{PLAIN}", "{TRANSACTIONAL}", or not at all'
+            "text", "", f'how sinks give records to the environment: "{PLAIN}", "{TRANSACTIONAL}", or not at all'
         ),
     }
     busy_at_first: ClassVar[Mapping[str, str]] = {"records": "20"}
@@ -240,7 +242,7 @@ def _hops(body: Any) -> int:
 
 
 def _with_hops(body: Any, hops: int) -> Any:
-    """The body of a record that goes along so many more channels."""
+    """The body of a record that goes along `hops` more channels."""
     if not isinstance(body, Mapping):
         return {KEY: body, HOPS: hops} if hops else body
     left = {name: value for name, value in body.items() if name != HOPS}

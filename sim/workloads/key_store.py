@@ -37,7 +37,7 @@ class KeyStore(Workload):
         "writes": Parameter("whole", 0, "random writes that each process makes"),
         "pace": Parameter("number", 10.0, "mean time between two writes of a process", least=0.001),
         "shared": Parameter("number", 0.0, "share of the writes that are sent to a neighbour too, from 0 to 1"),
-        "hot": Parameter("whole", 0, "writes go to so many keys only, the first ones (0: to all)"),
+        "hot": Parameter("whole", 0, "number of keys that writes go to, the first ones (0: all)"),
     }
     busy_at_first: ClassVar[Mapping[str, str]] = {"writes": "30", "pace": "4", "shared": "0.5"}
     keys: int

@@ -78,7 +78,7 @@ class Requests(Workload):
         for process, things in self.holds.items():
             for thing in things:
                 if thing not in self._site_of:
-                    yield f"holds.{process}", f"nobody manages {thing!r}; objects are {', '.join(self._site_of)}"
+                    yield f"holds.{process}", f"no process manages {thing!r}; objects are {', '.join(self._site_of)}"
                 elif holders[thing] > 1:
                     yield f"holds.{process}", f"{thing!r} is held twice; every object has one holder at most"
                 elif self._site_of[thing] != process and f"{process}->{self._site_of[thing]}" not in channels:

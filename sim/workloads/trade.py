@@ -45,7 +45,7 @@ class Trade(Workload):
                     yield f"goods.{process}.{good}", f"expected a whole number of at least 0, not {amount!r}"
         for process, good in self.ships.items():
             if good not in self._kinds:
-                yield f"ships.{process}", f"nobody owns {good!r} here; goods are {', '.join(self._kinds)}"
+                yield f"ships.{process}", f"no process owns {good!r} here; goods are {', '.join(self._kinds)}"
             for channel in sorted(channels):
                 source, _, target = channel.partition("->")
                 if target == process and f"{process}->{source}" not in channels:
@@ -69,7 +69,7 @@ class Trade(Workload):
             if good == "note":
                 continue
             if good != "order" and good not in self._kinds:
-                raise Refused(f"nobody owns {good!r} here; goods are {', '.join(self._kinds)}")
+                raise Refused(f"no process owns {good!r} here; goods are {', '.join(self._kinds)}")
             if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
                 what = "an order" if good == "order" else f"an amount of {good}"
                 raise Refused(f"{what} is a whole number of at least 1, not {amount!r}")

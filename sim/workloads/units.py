@@ -20,7 +20,7 @@ class Units(Workload):
 
     name = "units"
     title = "Unit messages"
-    source = "a system for counting states: each process sends so many messages, to anyone, at any time"
+    source = "a system for counting states: each process sends a number of messages, each to any other, at any time"
     body_hint = "always 1"
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "sends": Parameter("whole", 2, "messages that each process may send"),

@@ -107,7 +107,7 @@ class System:
         }
         listening = {channel.name: names for channel, names in own.listening.items()}
         blocked = frozenset(channel.name for channel in own.blocked)
-        turn = 0 if own.number == self.engine.world else own.turn  # the world counts its faults: nobody sees that
+        turn = 0 if own.number == self.engine.environment else own.turn  # the world counts its faults: nobody sees that
         does = own.state, turn, own.position, own.alive, own.frozen, own.paused
         notes = own.memory, own.coordination
         return does, parts, listening, blocked, own.aborted, notes, own.index if self.counts_events else None

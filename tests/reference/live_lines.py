@@ -22,7 +22,7 @@ class Happening(NamedTuple):
     """A row of a log. `is_again`: a recovery has put back the message that it is about."""
 
     process: str
-    index: int | None  # type: ignore[assignment]  # hides tuple.index, which nobody needs
+    index: int | None  # type: ignore[assignment]  # hides tuple.index, which is not needed
     kind: str
     channel: str
     number: int | None

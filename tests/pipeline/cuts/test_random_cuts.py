@@ -74,7 +74,7 @@ def test_many_are_consistent_and_many_are_not(executions, tmp_path: Path) -> Non
 
     Of runs that are rolled back little is left to cut, and without messages every cut is consistent.
     """
-    executions = [own for own in executions if own.history.sends and not own.engine.has_lives]
+    executions = [own for own in executions if own.history.sends and not own.engine.has_epochs]
     store = folder_of(tmp_path, numbered(executions))
     _, verdicts, _ = audited_here(store, AtRandom(200, 0))
     assert round(sum(witness is None for witness in verdicts.values()) / len(verdicts), 1) == 0.6

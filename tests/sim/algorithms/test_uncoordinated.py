@@ -1,4 +1,4 @@
-"""Uncoordinated copies: the domino effect of the bundled run, in rows, words and drawing."""
+"""Uncoordinated checkpoints: the domino effect of the bundled run, in rows, words and drawing."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_a_coordinator_starts_what_a_process_started_and_back(register):
     edit = {"do": "algorithm", "kind": rule_books.Commanded.name}
     assert describe_plan(lecture, edit) == "snapshots by Commanded, started by boss"
     everybody = {"do": "algorithm", "kind": "uncoordinated"}
-    assert describe_plan(lecture, everybody) == "snapshots by Uncoordinated copies, started by P1, P2 and P3"
+    assert describe_plan(lecture, everybody) == "snapshots by Uncoordinated checkpoints, started by P1, P2 and P3"
 
 
 def test_who_does_not_reach_all_is_replaced_by_one_who_does():

@@ -458,7 +458,7 @@ class TestTypes:
         ("line", "says"),
         [
             ('type = "half"', "snapshots[1].type"),
-            ('type = "full"', "snapshots[1].type: only a snapshot that is stored has a type; add [storage]"),
+            ('type = "full"', "snapshots[1].type: only a stored snapshot has a type; add [storage]"),
             ('type = "full"\n[storage]\n[[snapshots]]\nid = "S1"\nprocess = "P2"\nat = 1', "S1 has one type"),
         ],
     )  # fmt: skip
