@@ -44,6 +44,7 @@ from tests.tools import check_none
 
 NAMES = library.names()
 MOST_MESSAGES = 60
+MOST_WORDS = 140  # of a story
 NO_DOT = (COPIED, DROPPED, LOST, RESENT, CONTROL_SEND, CONTROL_RECEIVE, TIMER)
 LEAST_GAP = 0.019  # of the time shown: closer events overlap in a diagram
 
@@ -87,7 +88,7 @@ def test_has_a_title_a_group_a_source_and_a_story(name: str) -> None:
     assert scenario.group != Scenario("", ()).group, "a group of the gallery, which may be a new one"
     assert scenario.source
     sentences = re.findall(r"[.!?](?:\s|$)", scenario.story)
-    assert 2 <= len(sentences) <= 5, scenario.story
+    assert len(sentences) >= 2 and len(scenario.story.split()) <= MOST_WORDS, scenario.story
 
 
 @every_scenario

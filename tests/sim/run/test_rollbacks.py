@@ -254,5 +254,5 @@ def test_each_epoch_knows_a_message_as_it_came_to_it() -> None:
 
 def test_a_cut_has_no_row_of_actions_where_the_sending_of_a_message_is_taken_back() -> None:
     own = run(library.load("recovery_without_fence"))
-    with pytest.raises(InputError, match="has taken the sending back"):
+    with pytest.raises(InputError, match="whose sending a recovery has taken back"):
         ColouredRun(own, snapshots_of(own)[1])
