@@ -124,7 +124,7 @@ class Flights:
         The first way is that of the message as it was sent. A loss or fencing ends the oldest way. A receipt ends the
         newest way, because a message that is put back is there at once.
         """
-        if not self._engine.has_lives:
+        if not self._engine.has_epochs:
             return {}
         found: dict[int, list[list[Event | None]]] = {
             row.message_id: [[None, None, None]]
