@@ -35,8 +35,9 @@ in a scenario. This table says which check notices. `make broken` makes it, and 
 - **Fail** lists the checks of `sim/verify/checks.py` that do not hold then.
 - **Dijkstra's page** is the tab *Proof*: the message that forbids the swaps. If it says "no", the cut is consistent, or
   there is no cut: then only the channels are wrong.
-- **Explorer** is `python -m sim explore`. It names the smallest of a few systems in which some run fails a check, the
-  check, and the fewest actions after which it fails. It checks what snapshots record, not the number of markers.
+- **Explorer** is `python -m sim explore`. Of a few systems it names the smallest one in which some run fails a
+  check. It names the check, and the fewest actions after which it fails. It checks what snapshots record, not the
+  number of markers.
 
 """
 HEAD = ("Broken rule", "`breaks`", "Shown by", "Fail", "Dijkstra's page", "Explorer")

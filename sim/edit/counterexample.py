@@ -39,7 +39,7 @@ def broken_rule_of(scenario: Scenario) -> type[BrokenRule] | None:
 
 
 def harm(execution: Execution) -> list[tuple[str, str]]:
-    """What the checks find: the snapshot's id and the witness of each check that does not hold, the first of each."""
+    """The findings of the checks: snapshot id and witness, for each check the first time that it fails."""
     found: dict[str, str] = {}
     for name, row in verdicts_of(execution).items():
         for verdict in row:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from tests.tools import ROOT
 
+GENERATED = ROOT / "docs" / "reference"
 PACKAGES = ("sim", "diagrams", "pipeline", "cluster", "views")
 MOST_ON_A_PAGE, MOST_ELSEWHERE = 20, 25  # words of a sentence
 HEADLESS = re.compile(r"(What|Who|Whose|Whom|Where|How|Which|That|Whoever|Whatever)\b")
@@ -106,10 +107,11 @@ def complaints(own: Text) -> Iterator[str]:
 
 
 def files(*roots: Path) -> Iterator[Path]:
-    """All files with prose below some paths (none: of the project)."""
+    """All files with prose below some paths (none: of the project), but generated pages."""
     everything = roots or (*(ROOT / name for name in (*PACKAGES, "scenarios", "docs")), *ROOT.glob("*.md"))
     for root in everything:
-        yield from [root] if root.is_file() else sorted(root.rglob("*.*"))
+        found = [root] if root.is_file() else sorted(root.rglob("*.*"))
+        yield from (path for path in found if GENERATED not in path.parents)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ FURNITURE = {
     "tables",
     "words",
 }
+# The rooms and files that the work on parts and on panels takes apart; each list has to become empty.
 LARGE_ROOMS = {"sim/core", "assets/explore/panel"}
 LONG: set[str] = set()
 VERY_LONG: set[str] = set()
