@@ -26,10 +26,10 @@ from sim.document.files import decode, read_file
 from sim.edit.compared import all_compared
 from sim.edit.comparison_report import comparison_in_words, comparison_report
 from sim.exchange import cos418
+from sim.exchange.cut_report import cuts_in_words, cuts_report
+from sim.exchange.interchange_report import interchange_in_words, interchange_report
 from sim.exchange.snap_files import compare
-from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.domino import FAILED_HELP, recoveries_report, recovery_in_words, with_failed
-from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
 from sim.explain.properties import properties_in_words
 from sim.explain.sizing import sizing_in_words

@@ -20,8 +20,8 @@ from pipeline.cuts.tasks import Task
 from pipeline.store.folder import Store
 from pipeline.store.parquet_files import as_dataset
 from pipeline.store.schema import CUT_TYPES, TABLES, arrow_schema
-from pipeline.streaming.events import Events
 from pipeline.streaming.followed_cuts import CHUNK
+from pipeline.streaming.read_events import Events
 from pipeline.streaming.run import Run
 
 TOGETHER = 64  # cuts that are checked at a time

@@ -20,8 +20,8 @@ from pipeline.store.parquet_files import as_dataset
 from pipeline.store.place import HIDDEN, writing
 from pipeline.store.schema import CUT_TYPES
 from pipeline.streaming.auditing import Judged, part_name
-from pipeline.streaming.events import Events, Segment
 from pipeline.streaming.followed_cuts import CHUNK
+from pipeline.streaming.read_events import Events, Segment
 from pipeline.streaming.releasing import Process, Unit
 from pipeline.streaming.run import Run, Sent
 from sim.core.errors import InputError

@@ -11,8 +11,8 @@ import pytest
 from sim.core.errors import InputError
 from sim.core.log import to_json
 from sim.document.files import parse_toml
+from sim.exchange.interchange_report import interchange_report
 from sim.explain.actions import why_first
-from sim.explain.interchange_report import interchange_report
 from sim.run.execution import Execution, run
 from sim.run.rearranged import ColouredRun
 from sim.run.snapshots import Snapshot, snapshots_of

@@ -10,7 +10,7 @@ import pytest
 
 from sim.core.errors import InputError
 from sim.document.files import load
-from sim.explain.interchange_report import interchange_report
+from sim.exchange.interchange_report import interchange_report
 from sim.run.as_of import as_of
 from sim.run.execution import Execution, run
 from sim.run.snapshots import COMPLETE, snapshots_of

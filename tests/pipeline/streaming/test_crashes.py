@@ -50,7 +50,7 @@ def tables(store: Store) -> list[object]:
 def test_a_batch_may_be_stopped_at_every_file_that_it_writes(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.streaming.events.SEGMENT", 60)
+    monkeypatch.setattr("pipeline.streaming.read_events.SEGMENT", 60)
     draw = random.Random(seed)
     files = {
         name: "".join(lines).encode() for name, lines in by_process(with_planted(recovered(seed).table, draw)).items()

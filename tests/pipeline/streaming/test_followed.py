@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.folder import Store
-from pipeline.streaming import events as parts
 from pipeline.streaming import followed_cuts
+from pipeline.streaming import read_events as parts
 from pipeline.streaming.progress_file import news
 from sim.core.model import APPLICATION_KINDS, RECORD, SERVICE_KINDS, SNAPSHOT_COMPLETE, Event
 from sim.document import library

@@ -13,8 +13,8 @@ from sim.document import library
 from sim.document.files import load
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
+from sim.exchange.interchange_report import interchange_report
 from sim.explain.actions import action_in_words
-from sim.explain.interchange_report import interchange_report
 from sim.run.execution import Execution, run
 from sim.run.rearranged import ColouredRun
 from sim.run.snapshots import Snapshot, snapshots_of
