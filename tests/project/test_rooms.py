@@ -54,7 +54,9 @@ def test_a_module_has_few_lines() -> None:
 
 def test_no_name_repeats_its_folder() -> None:
     repeated = [
-        path for path in sources() if path.stem == path.parent.name or path.stem.startswith(f"{path.parent.name}_")
+        path
+        for path in sources((".py",))
+        if path.stem == path.parent.name or path.stem.startswith(f"{path.parent.name}_")
     ]
     assert repeated == []
 
