@@ -25,4 +25,4 @@ def test_the_badge_opens_the_rules_with_the_clause_of_the_step_marked(explorer: 
 def test_the_story_says_the_rules_before_it_needs_them(explorer: ExplorerPage) -> None:
     explorer.tab("Story")
     told = explorer.page.locator("[data-view=story]").inner_text()
-    assert told.index("The first marker of a snapshot comes to a process") < told.index("Three processes exchange")
+    assert told.index("A marker is a message that means") < told.index("Three processes exchange")

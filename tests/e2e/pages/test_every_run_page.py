@@ -126,7 +126,7 @@ def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
 
 
 REFUSED = {
-    "complete=2&rule=lai_yang&crashes=1": "Crashes: the rules of Lai-Yang do not allow for a crash as yet",
+    "complete=2&rule=lai_yang&crashes=1": "Crashes: the rules of Lai-Yang do not support a crash yet",
     "scenario=crash&crashes=1": ("Crashes: the scenario has faults of its own; take them out, or leave Crashes out."),
     "complete=2&restarts=yes": "Who has crashed may start again: only a process that has crashed can start again",
     "complete=2&losses=3": "losses: expected a whole number from 0 to 2, not '3'.",

@@ -160,7 +160,7 @@ def test_what_is_fenced_off_is_not_on_its_way() -> None:
     second = snapshots_of(execution)[1]
     (marker,) = [own for own in execution.flights if own.is_marker and own.send.snapshot_id == second.id]
     assert explain(execution, second, marker.id) == (
-        "The marker of S2 is of a life that is over: it came to P2 after a recovery, and was fenced off (step 18). "
+        "The marker of S2 is of an earlier epoch: it came to P2 after a recovery, and was fenced off (step 18). "
         "What is fenced off changes nothing."
     )
 

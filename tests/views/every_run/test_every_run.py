@@ -92,7 +92,7 @@ def test_a_bad_address_is_one_sentence(query, told):
         (Asked(Shared(scenario="nowhere")), "nowhere"),
         (Asked(Shared(scenario="hundred")), "100 processes are more than the page explores"),
         (replace(BANKS, rule="magic"), "no such algorithm"),
-        (replace(BANKS, rule="lai_yang", crashes=1), "the rules of Lai-Yang do not allow for a crash as yet"),
+        (replace(BANKS, rule="lai_yang", crashes=1), "the rules of Lai-Yang do not support a crash yet"),
         (Asked(Shared(scenario="crash"), crashes=1), "the scenario has faults of its own"),
         (replace(BANKS, restarts=True), "only a process that has crashed can start again"),
         (
