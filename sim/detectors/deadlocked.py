@@ -32,7 +32,7 @@ class Deadlocked(Detector):
             circle = tuple(edge[0] for edge in nx.find_cycle(graph))
         except nx.NetworkXNoCycle:
             chain = ", ".join(f"{one} waits for {other}" for one, other in waits)
-            return Finding(False, f"{chain}: there is no cycle" if waits else "no process waits", waits)
+            return Finding(False, f"{chain}: there is no circle" if waits else "no process waits", waits)
         told = ", ".join(f"{one} waits for {circle[(place + 1) % len(circle)]}" for place, one in enumerate(circle))
         return Finding(True, told, waits, circle)
 

@@ -397,7 +397,7 @@ def test_any_message_may_be_late_or_held(name: str) -> None:
 
 
 def test_a_graph_without_sources_is_refused_with_advice() -> None:
-    with pytest.raises(InputError, match="no process is a source here; take away the channels that lead to one"):
+    with pytest.raises(InputError, match="no process is a source here; remove the channels that lead to one"):
         system("P1 P2", algorithm="aligned_barriers", snapshots=(start("P1", 1),))
 
 

@@ -157,7 +157,7 @@ def test_every_copy_is_a_diamond_and_stands_in_the_record_until_the_next() -> No
 
 def test_a_copy_comes_after_its_event_in_one_step() -> None:
     told = sentences(domino())
-    assert told[6] == "D: P1 receives m2 from P2 on C21. Then P1 makes a copy of its state {A, D}."
+    assert told[6] == "D: P1 receives m2 from P2 on C21. Then P1 takes a checkpoint of its state {A, D}."
 
 
 def test_what_no_process_is_called_is_refused() -> None:

@@ -193,7 +193,7 @@ class TestJoinAndLeave:
                 validate(replace(self.JOINS, faults=faults))
         with pytest.raises(InputError, match="absent: 'P9' is no process"):
             validate(replace(self.JOINS, absent=("P9",)))
-        with pytest.raises(InputError, match="do not allow for processes that join"):
+        with pytest.raises(InputError, match="do not support processes that join"):
             validate(replace(self.JOINS, algorithm="lai_yang"))
 
 
@@ -267,7 +267,7 @@ def test_bad_input_gets_one_sentence(lines: str, complaint: str) -> None:
 
 
 def test_an_algorithm_that_does_not_allow_for_crashes_says_so() -> None:
-    with pytest.raises(InputError, match="the rules of Lai-Yang do not allow for a crash as yet"):
+    with pytest.raises(InputError, match="the rules of Lai-Yang do not support a crash yet"):
         edited_by(A_CRASH, {"do": "algorithm", "kind": "lai_yang"}, 0.0)
     assert run(edited_by(PARTITION, {"do": "algorithm", "kind": "lai_yang"}, 0.0))
 

@@ -350,7 +350,7 @@ BAD = {
     '[scheduler]\nkind = "tick"\n[[faults]]\nkind = "lose"\nmessage = "P1.1"': "faults[1]: the tick scheduler, COS",
     '[fault_rates]\nlose = 1.5': "fault_rates.lose: expected a share of all messages, from 0 to 1, not 1.5",
     '[algorithm]\nkind = "lai_yang"\n[network]\nlayer = "raw"\n[[snapshots]]\nid = "S1"\nprocess = "P1"\nat = 1\n'
-    '[fault_rates]\ncopy = 0.1': "network.layer: Lai-Yang counts messages, and would count a copy twice; take",
+    '[fault_rates]\ncopy = 0.1': "network.layer: Lai-Yang counts messages, and would count a copy twice; remove",
 }  # fmt: skip
 
 

@@ -390,7 +390,7 @@ def test_who_may_initiate_is_checked(register: Register, rule: Any, snapshots: A
 
 
 def test_a_process_must_not_be_called_as_a_service_is(register: Register) -> None:
-    with pytest.raises(InputError, match="'boss' is what Commanded calls a service of its own"):
+    with pytest.raises(InputError, match="'boss' is a service of Commanded"):
         system("P1 boss", algorithm=register(Commanded))
 
 

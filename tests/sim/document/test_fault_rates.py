@@ -262,7 +262,7 @@ def test_an_algorithm_that_does_not_allow_for_crashes_says_so() -> None:
     with pytest.raises(InputError) as problem:
         edited_by(BUSY, {"do": "algorithm", "kind": "lai_yang"}, 0.0)
     assert str(problem.value) == (
-        "fault_rates.crash: the rules of Lai-Yang do not allow for a crash as yet; "
+        "fault_rates.crash: the rules of Lai-Yang do not support a crash yet; "
         "remove the faults of processes, or use Chandy-Lamport"
     )
     severed = replace(BUSY, fault_rates=replace(RATES, crash=0.0))

@@ -121,7 +121,7 @@ def test_without_a_coordinator_no_setting_is_changed():
 @each("kind", [name for name in ALGORITHMS if not ALGORITHMS[name].allows_coordinator])
 def test_an_algorithm_that_allows_none_has_none(kind):
     scenario = planned(library.load("lecture"), {"do": "algorithm", "kind": kind}, 0.0)
-    with pytest.raises(InputError, match="do not work with a coordinator as yet"):
+    with pytest.raises(InputError, match="do not support a coordinator yet"):
         checked_run(planned(scenario, ON, 0.0))
     told = coordinator(scenario, 5.0)
     assert told["refused"].startswith(f"The rules of {scenario.rules.title} do not work with a coordinator")

@@ -147,7 +147,7 @@ REASONS = (
     "cannot reach", "is not enabled", "twice", "there is no channel", "to itself", "would delete", "cannot send",
     "holds no token", "give one of them a time", "a message's body", "a transfer's body", "a message of this workload",
     "are initiated by sources", "cannot both start", "does nothing else until it has it", "holds", "does not hold",
-    "does not manage", "is passive and sends nothing", "nobody owns", "is a whole number of at least 1",
+    "does not manage", "is passive and sends nothing", "no process owns", "is a whole number of at least 1",
     "a record of this workload", "is passed on a whole number of times", "the fault of this run is", "holds no token",
     "do not allow for a crash", "is severed already", "only what is severed can be mended", "is down already",
     "the tick scheduler", "a channel here is not FIFO", "is not stored", "do not allow for a recovery",

@@ -285,7 +285,7 @@ def test_an_algorithm_that_allows_no_recovery_has_none(kind: str) -> None:
     """Neither by an edit, nor where it takes the place of one that does; then its rules are the reason."""
     lecture = library.load("lecture")
     other = {"do": "algorithm", "kind": kind}
-    with pytest.raises(InputError, match=r"recovery: the rules of .* do not allow for a recovery as yet"):
+    with pytest.raises(InputError, match=r"recovery: the rules of .* do not support a recovery yet"):
         checked_run(after(lecture, other, AFTER_CRASHES))
     safe = after(lecture, ON, AFTER_CRASHES)
     changed = after(safe, other)

@@ -272,7 +272,7 @@ def test_bad_settings(given: dict[str, Any], where: str) -> None:
 
 
 def test_rules_that_do_not_work_with_it():
-    with pytest.raises(InputError, match="Lai-Yang do not work with a coordinator"):
+    with pytest.raises(InputError, match="Lai-Yang do not support a coordinator"):
         system("P1 P2", algorithm="lai_yang", coordinator={})
 
 

@@ -297,8 +297,11 @@ class TestDocument:
             ('[recovery]\non = "crash"\nto = "S1"', "expected a snapshot for each time under `at`"),
             ("[recovery]\nat = [1, 2]\nto = [3, 4]", "expected texts in the list"),
             ("not_fifo = ['P1->P2']\n[storage]\noffsets = true", "FIFO"),
-            ('absent = ["P2"]\n[recovery]\nat = 1', "the same processes"),
-            ('[algorithm]\nkind = "mattern"\n[recovery]\nat=1\n[[snapshots]]\nid="S1"\nprocess="P1"\nat=1', "as yet"),
+            ('absent = ["P2"]\n[recovery]\nat = 1', "does not support join and leave yet"),
+            (
+                '[algorithm]\nkind = "mattern"\n[recovery]\nat=1\n[[snapshots]]\nid="S1"\nprocess="P1"\nat=1',
+                "do not support a recovery yet",
+            ),
             ('[scheduler]\nkind = "tick"\nuntil = 9\n[storage]', "tick scheduler"),
         ],
     )

@@ -336,7 +336,7 @@ def test_a_snapshot_that_never_ends_is_followed_by_none() -> None:
     [
         ({"objects": {"P1": ["a"], "P2": ["a"]}}, "workload.objects.P1: 'a' has two managers; every object has one"),
         ({"objects": {"P1": ["an a"]}}, "workload.objects.P1: 'an a' is no name of an object; a name has no blanks"),
-        ({"holds": {"P1": ["c"]}}, "workload.holds.P1: nobody manages 'c'; objects are p1, p2"),
+        ({"holds": {"P1": ["c"]}}, "workload.holds.P1: no process manages 'c'; objects are p1, p2"),
         ({"holds": {"P1": ["p2"], "P2": ["p2"]}}, "workload.holds.P1: 'p2' is held twice; every object has one holder"),
         ({"holds": {"P3": ["p2"]}}, "workload.holds: 'P3' is no process"),
         ({"greed": 101}, "workload.greed: 101 of a hundred cases are too many; give at most 100"),
