@@ -197,7 +197,7 @@ def test_rates_of_faults_are_an_axis() -> None:
     beside = cells_of(Grid.read({"scenario": "two_banks", "sever": "0.1,0.2"}))
     assert [cell.scenario.fault_rates.sever for cell in beside] == [0.1, 0.2]
     assert not any(is_listed(own) for own in found[1:]), "the kernel knows no faults"
-    with pytest.raises(InputError, match=r"cell 0 .*: fault_rates.crash: the rules of Lai-Yang do not allow for"):
+    with pytest.raises(InputError, match=r"cell 0 .*: fault_rates.crash: the rules of Lai-Yang do not support"):
         cells_of(Grid.read({"processes": "3", "crash": "0.1", "algorithm": "lai_yang"}))
 
 

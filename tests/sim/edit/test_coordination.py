@@ -131,7 +131,7 @@ def test_an_algorithm_that_allows_none_has_none(kind):
 def test_nor_has_one_with_options():
     """The reason says what can have one; the words of other algorithms are never those of this one."""
     collecting = planned(library.load("lecture"), {"do": "parameter", "name": "collect", "value": True}, 0.0)
-    assert coordinator(collecting, 5.0)["of_others"] == "without settings they do"
+    assert coordinator(collecting, 5.0)["of_others"] == "the default settings do"
     assert coordinator(library.load("lai_yang"), 5.0)["of_others"] == "those of Chandy-Lamport do"
     assert coordinator(collecting, 5.0)["refused"] and not coordinator(library.load("lecture"), 5.0)["refused"]
 
