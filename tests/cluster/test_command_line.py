@@ -104,7 +104,7 @@ BAD = [
     (("up", "--nodes", "3", "--set", "pace=x"), "--set: 'pace=x' has no value as in TOML"),
     (("up", "--nodes", "3", "--unit", "0"), "--unit: a time unit takes some time"),
     (("up", "--nodes", "3", "--heartbeat", "0"), "--heartbeat: 0 is no duration here; write one above 0"),
-    (("up", "--nodes", "3", "--heartbeat", "1s", "--no-coordinator"), "--heartbeat: is told to a coordinator"),
+    (("up", "--nodes", "3", "--heartbeat", "1s", "--no-coordinator"), "--heartbeat: is a setting of the coordinator"),
     (("up", "--nodes", "3", "--port", "99999"), "--port: from 0 to 65535"),
     (("up", "--nodes", "3", "--port", "-1"), "--port: from 0 to 65535"),
     (("up", "--nodes", "3", "--host", "192.0.2.1", "--token", "x"), "--host: 192.0.2.1 is no address of this"),
@@ -176,7 +176,7 @@ NO_MEANING = [
     ('[delay]\nkind = "listed"\nvalues = [1, 2]', "delay: listed delays go by the order of all messages"),
     ("[topology]\ncapacity = 2", "topology.capacity: the channels of a cluster are bounded by --queue"),
     ("[fault_rates]\ncrash = 0.1", "fault_rates: "),
-    ('[[faults]]\nkind = "slow"\nprocess = "P1"\nfactor = 2\nat = 1', "faults[1]: 'slow' is of the simulation"),
+    ('[[faults]]\nkind = "slow"\nprocess = "P1"\nfactor = 2\nat = 1', "faults[1]: 'slow' works only in the simulation"),
     (
         '[[script]]\nprocess = "P1"\nto = "P2"\nat = 1\nlabel = "A"\n'
         '[[script]]\nprocess = "P2"\nto = "P1"\nafter = "A"',

@@ -48,7 +48,7 @@ def test_the_run_is_replayed(tmp_path, capsys):
     assert refused("tell", str(folder), "--scenario", str(tmp_path)).startswith(f"{tmp_path}: cannot be read or")
     receive_more(folder / "logs" / "2" / "0.log")
     says = refused("tell", str(folder), "--scenario", str(again))
-    assert re.search(r"row \d+ of the run is \{.*\}, and by the rules it is \{.*\}; a rule may depend on", says), says
+    assert re.search(r"row \d+ of the run is \{.*\}, but in the replay \{.*\}; a rule may depend on", says), says
 
 
 def receive_more(log: Path) -> None:
