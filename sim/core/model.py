@@ -105,7 +105,7 @@ class Message:
     is_again: bool = False
 
     def __lt__(self, other: Message) -> bool:
-        """Of two arrivals that nothing else tells apart, that of the earlier life comes first."""
+        """Ties go to the earlier epoch."""
         return self.epoch < other.epoch
 
     @property

@@ -56,7 +56,7 @@ class RecoveryPlan:
 
 
 def begun(recovery: RecoveryState, goal: Restorable, state: State, number: int | None) -> RecoveryState:
-    """The life after a recovery has begun; `number`: which one of those at a time given."""
+    """The state of recoveries after one has begun; `number`: which one of those at a time given."""
     kept = [inside(goal.parts, own.name) if own.name in goal.restores else own.index for own in state.processes]
     waiting = (own.number for own in state.processes if own.name in goal.restores)
     return recovery._replace(
@@ -131,7 +131,7 @@ def is_fenced(message: Message, process: Process, plan: RecoveryPlan) -> bool:
 
 
 def waits(message: Message, recovery: RecoveryState) -> bool:
-    """Whether a message is of a newer life than its receiver, which will be restored."""
+    """Whether a message is of a newer epoch than its receiver, which will be restored."""
     target = message.channel.target
     return message.epoch == recovery.epoch and target in recovery.waiting
 

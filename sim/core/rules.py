@@ -285,7 +285,7 @@ class Rules:
             self._carry_out(process)
 
     def restore(self, process: Process, goal: Restorable, epoch: int) -> None:
-        """`process` goes back to its part of `goal`, and begins a new life. What is not valid is thrown away."""
+        """`process` goes back to its part of `goal`, and begins a new epoch. What is not valid is thrown away."""
         for name in process.snapshots:
             if name not in goal.valid:
                 self._emit_row(process, SNAPSHOT_ABORTED, name)

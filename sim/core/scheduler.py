@@ -192,8 +192,8 @@ class Timed(Scheduler):
         self._outdated: Counter[tuple[int, int]] = Counter()  # arrivals in `_due` of what is lost, by epoch and message
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
         self._has_epochs = engine.has_epochs
-        self._lives = 0  # so far, and one for each crash after which a recovery begins
-        self._life = 0  # the number of the last recovery among these
+        self._epochs = 0  # so far, and one for each crash after which a recovery begins
+        self._epoch = 0  # the number of the last recovery among these
         self._stopped: dict[
             int, list[tuple[float, Entry]]
         ] = {}  # timers of who is frozen, each with the time since when
@@ -243,7 +243,7 @@ class Timed(Scheduler):
             else:
                 action = what  # type: ignore[assignment]
                 if type(action) in _RECOVERIES:
-                    is_later = type(action) is Restore and number < self._life
+                    is_later = type(action) is Restore and number < self._epoch
                     if is_later or not self.engine.may_recover(self.state, action):  # type: ignore[arg-type]
                         continue  # a later recovery has begun
                 elif type(action) is not Start:
@@ -282,16 +282,16 @@ class Timed(Scheduler):
         """A recovery begins some time after a crash; then each process is restored once its part is fetched."""
         plan, engine, recovery = self.engine.plan, self.engine, self.state.recovery
         assert plan is not None
-        self._lives += 1
+        self._epochs += 1
         if isinstance(action, Crash):
             if plan.on == ON_CRASH:
                 due = self.now + plan.detect
-                heappush(self._due, (due, FAULT, self._after_faults, len(plan.at) + self._lives, Recover(None)))
+                heappush(self._due, (due, FAULT, self._after_faults, len(plan.at) + self._epochs, Recover(None)))
             return
-        self._life = self._lives
+        self._epoch = self._epochs
         for number in sorted(recovery.waiting):
             due = self.now + recovery.goal.takes.get(engine.processes[number], 0.0)
-            heappush(self._due, (due, FAULT, self._after_faults + 1 + number, self._lives, Restore(number)))
+            heappush(self._due, (due, FAULT, self._after_faults + 1 + number, self._epochs, Restore(number)))
 
     def _stop_timers(self, action: Freeze | Thaw) -> None:
         """A process stands still, and so do its timers, or it goes on, and so do they."""

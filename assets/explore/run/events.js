@@ -132,7 +132,7 @@ export class Events {
     return this.within(scene).filter((at) => !this.isGone(at));
   }
 
-  /** The partner of a send or receive (the receive or send of its message, in the same life if it has one), or -1. */
+  /** The partner of a send or receive (the receive or send of its message, in the same epoch if it has one), or -1. */
   partner(at) {
     this.partners ??= this.paired();
     return this.partners[at];
