@@ -250,7 +250,7 @@ def comparison(cells: Rows, predicted: Sequence[float | None], measure: Measure,
     above = [row[f"{measure.column}_90"] - half for row, half in zip(rows, middle, strict=True)]
     below = [half - row[f"{measure.column}_10"] for row, half in zip(rows, middle, strict=True)]
     dots = {
-        "type": "scatter", "mode": "markers", "name": "a cell: its median, and the range of eight of ten runs",
+        "type": "scatter", "mode": "markers", "name": "a cell: median and range of 8 of 10 runs",
         "x": [guess for _, guess in both], "y": middle, "customdata": picks(rows),
         "error_y": {
             "type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": "@accent/0.45",

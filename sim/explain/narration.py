@@ -41,7 +41,7 @@ from sim.run.execution import Execution, once
 from sim.run.flights import Flight
 from sim.run.snapshots import snapshots_of
 
-START = "No process can look at all of them at the same instant."
+NO_VIEW = "No process can see all of them at the same instant."
 APPLICATION_EVENT = "Application event"  # the badge of a step that carries out no rule of the algorithm
 FAULT = "Fault"  # the badge of a step that the environment takes
 _NUMBERS = ("", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
@@ -63,14 +63,14 @@ def start_words(execution: Execution) -> str:
     """The sentence of step 0: what there is to see in this run."""
     names, algorithm = execution.scenario.processes, execution.engine.algorithm
     if len(names) == 1:
-        return f"{names[0]} works alone. Step forward to see what it does."
+        return f"{names[0]} works alone."
     count = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else f"{len(names)}"
     begin = f"{count} processes send each other messages."
     if not snapshots_of(execution):
-        return f"{begin} Step forward to follow them."
+        return begin
     if not algorithm.coordinated:
-        return f"{begin} {START} Step forward to see each of them save checkpoints on its own."
-    return f"{begin} {START} Step forward to see how they still take one consistent picture."
+        return f"{begin} Each of them saves checkpoints on its own."
+    return f"{begin} {NO_VIEW}"
 
 
 def sentences(execution: Execution) -> list[str]:

@@ -68,7 +68,7 @@ def test_the_coordinator_is_added_told_something_and_taken_away_by_edits_that_ar
     page.get_by_text("missed: expected a whole number of at least 2, not 1.").wait_for()
     assert (missed.input_value(), retries.input_value(), len(explorer.edits())) == ("3", "2", 2)
     group.get_by_label("When held").select_option(label="their senders stand still")
-    page.locator(".cc-edits li", has_text="may hold: their senders stand still").wait_for()
+    page.locator(".cc-edits li", has_text="too many messages: their senders stand still").wait_for()
     explorer.edit("Undo")
     page.wait_for_function("document.querySelectorAll('.cc-edits li').length === 2")
     assert group.get_by_label("When held").input_value() == "fail"

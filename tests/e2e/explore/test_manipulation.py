@@ -274,7 +274,7 @@ def test_a_run_that_waits_for_a_choice_asks_for_it_and_the_digits_choose(hand):
     hand.explorer.tab("Change")
     hand.press(page.get_by_role("button", name="I choose every delivery"))
     said = page.locator(".cc-sentence:not(.cc-question)")
-    assert "Choose what happens next:" in said.inner_text() and "Step forward to see" in said.inner_text()
+    assert "Choose what happens next:" in said.inner_text() and "send each other messages" in said.inner_text()
     assert page.locator(".cc-position").inner_text().strip() == "step 0 of 0"
     wanted = page.locator(".cc-choices > button").nth(1).get_attribute("aria-label")
     page.keyboard.press("2")

@@ -157,12 +157,14 @@ def record_is_shown(live: Live) -> None:
 def opened_in_explore(live: Live) -> None:
     """What is on show goes there with its states and the cut of its snapshot, without what was taken back."""
     page, tab = live.page, live.tab
+    live.press("Take a snapshot")  # however long the others took, this one is on show
+    live.until_said("snap-0003 is complete.")
     live.press("Pause")
     live.press("Open in Explore")
     page.wait_for_selector(".cc[data-scene=live][data-ready=true]")
     page.keyboard.press("End")
     tab.tab("Record")
-    page.locator(".cc-card[data-snapshot]:not([hidden])").filter(has_text="snap-0002").filter(
+    page.locator(".cc-card[data-snapshot]:not([hidden])").filter(has_text="snap-0003").filter(
         has_text="complete"
     ).wait_for()
     tab.tab("Cut")

@@ -8,7 +8,7 @@ from sim.explain.narration import sentences
 from sim.run.execution import run
 
 LECTURE = """
-Three processes send each other messages. No process can look at all of them at the same instant. Step forward to see how they still take one consistent picture.
+Three processes send each other messages. No process can see all of them at the same instant.
 A: P1 has an internal event.
 B: P1 sends a message to P2 on C12.
 I: P3 sends a message to P2 on C32.
