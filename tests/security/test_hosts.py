@@ -153,7 +153,7 @@ def test_the_hosts_are_a_plain_list(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hosts_named() == {"class.example.org", "teacher-laptop", "203.0.113.7", "2001:db8::1"}
     for bad in ("https://class.example.org", "*", "class.example.org:8501", "class.example.org/app", "a..b"):
         monkeypatch.setenv(HOSTS_VARIABLE, bad)
-        with pytest.raises(InputError, match=f"{HOSTS_VARIABLE}: .* is no name of a host"):
+        with pytest.raises(InputError, match=f"{HOSTS_VARIABLE}: .* is not a host name"):
             hosts_named()
 
 
@@ -226,7 +226,7 @@ def test_the_app_is_behind_the_gate_and_a_wrong_setting_ends_its_start_with_one_
     command = [sys.executable, "-c", START.format(variable=HOSTS_VARIABLE)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     *_, problem, page, socket = done.stdout.splitlines()
-    assert f"{HOSTS_VARIABLE}: 'http://class.example.org' is no name of a host" in problem
+    assert f"{HOSTS_VARIABLE}: 'http://class.example.org' is not a host name" in problem
     assert "Traceback" not in done.stderr
     assert "'status': 403" in page
     assert "websocket.close" in socket

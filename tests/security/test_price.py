@@ -439,7 +439,7 @@ def test_edits_of_a_big_run_wait_in_the_browser_while_another_is_made(somebody_e
     monkeypatch.setattr(budget, "BIG", 100)
     session.absorb(entries(ADD, HOLD))
     assert (session.ack, session.notice["level"]) == (0, "info")
-    assert session.notice["text"].endswith("yours follows.")
+    assert session.notice["text"].endswith("your run starts after it.")
     before = session.data()
     session.absorb(entries(ADD, HOLD))
     assert before["unfinished"] and session.data() != before, "what is the same does not reach the browser"
@@ -472,7 +472,9 @@ def test_a_link_to_a_big_run_stays_until_its_turn(somebody_else, monkeypatch):
     for name, text in link.items():
         page.query_params[name] = text
     page.run()
-    assert [info.value for info in page.info] == ["The server is making another visitor's big run; yours follows."]
+    assert [info.value for info in page.info] == [
+        "The server is making another visitor's big run; your run starts after it."
+    ]
     assert (drawn, explore.STATE in page.session_state, complaints(page)) == ([], False, [])
     somebody_else()
     page.run()

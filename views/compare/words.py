@@ -16,7 +16,7 @@ THE_PAGE = "the page Compare"  # in errors of other modules: "... are too many f
 STATUS = "Status"
 REFUSED = "refused"
 STATUS_HELP = "This says whether the snapshot is complete at the end of the run."
-OF_SEVERAL_SNAPSHOTS = "There are several snapshots: the times are the longest of them, and all other figures are sums."
+OF_SEVERAL_SNAPSHOTS = "There are several snapshots. Times are those of the slowest one; all other figures are sums."
 
 
 def too_many_algorithms(count: int, most: int) -> str:
@@ -28,9 +28,10 @@ def too_many_algorithms(count: int, most: int) -> str:
 
 HEADING = "What is claimed, and what was measured"
 CLAIMS = (
-    "The claims come from the table “Technical Trade-offs & Strategic Compromises” in the description of this system. "
-    "Next to each claim is the median measured on identical systems. Each claim is judged in each case: one topology, "
-    "size, workload and delay of markers. Where cases disagree, the verdict names the inputs on which it depends."
+    "The claims come from the table “Technical Trade-offs & Strategic Compromises” in the description of this system."
+    " Next to each claim is the median measured on identical systems. A case is one topology, size, workload and "
+    "marker delay. Each claim is judged in each case. If cases disagree, the verdict names the inputs on which it "
+    "depends."
 )
 CASES = "The cases:"
 YOURS = "You measured this."

@@ -10,8 +10,8 @@ TITLE = "Ensembles"
 
 WHAT_RUNS = "What runs"
 WHAT_RUNS_HELP = (
-    "A workload makes any number of different runs, such as transfers of a bank. A scenario is one run of the page "
-    "Explore, here with random delays of markers."
+    "A workload, such as the transfers of a bank, makes any number of different runs. A scenario is one run of the "
+    "page Explore, here with random delays of markers."
 )
 LABELS = {
     "processes": "Processes",
@@ -143,12 +143,12 @@ def slowest(names: list[str], most: int, every: int) -> str:
 
 # ------------------------------------------------------------------ single runs
 
-OPEN_IN_EXPLORE, OPEN_TYPICAL, OPEN_HIGHEST = "Open in Explore", "Open a typical run", "Open its highest"
+OPEN_IN_EXPLORE, OPEN_TYPICAL, OPEN_HIGHEST = "Open in Explore", "Open a typical run", "Open its highest run"
 OPEN_THESE = "Open in Explore:"
 EXTREMES = {
     "failing": "one that fails",
     "longest": "the slowest",
-    "most recorded": "the most recorded",
+    "most recorded": "the run with the most recorded messages",
     "strangest": "the most unusual",
 }
 ALL_RUNS = "All runs"
@@ -237,9 +237,9 @@ TIME_UNITS = "time units"
 SLIDER_PROCESSES, SLIDER_TRANSFERS = "Processes", "Transfers of each process"
 SLIDER_DELAY, SLIDER_MARKER_DELAY = "Mean delay of a message", "Mean delay of a marker"
 SLIDER_AT = "The snapshot starts at time"
-A_TYPICAL, THE_SLOWEST, MOST_RECORDED = "a typical one", "the slowest", "the most recorded"
+A_TYPICAL, THE_SLOWEST, MOST_RECORDED = "a typical one", "the slowest", "the run with the most recorded messages"
 MANY_DRAG = "Many visitors drag sliders now. Try again in a few seconds."
-ASKED_ANEW = "This browser has asked for other values since."
+ASKED_ANEW = "You have moved a slider since. This answer is out of date."
 
 
 def whole_number(name: str, least: int, most: int) -> str:

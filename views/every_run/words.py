@@ -26,8 +26,8 @@ OWN_ORDER_HELP = (
 )
 CRASHES = "Crashes"
 CRASHES_HELP = (
-    "At most this many processes crash in a run, at any moment. A crash loses the state of a process and the messages "
-    "to it. It also loses a recording that is not complete."
+    "At most this many processes crash in a run. Each may crash at any moment. A crash loses the state of a process "
+    "and the messages to it. It also loses a recording that is not complete."
 )
 RESTARTS = "A crashed process may restart"
 RESTARTS_HELP = "On: it may restart at any moment, in its initial state. Off: it stays down."
@@ -38,7 +38,7 @@ LOSSES_HELP = (
 )
 FREEZES = "Freezes"
 FREEZES_HELP = (
-    "At most this many times in a run, a process freezes: it does nothing, receives nothing and loses nothing. It may "
+    "A run has at most this many freezes. A frozen process does nothing, receives nothing and loses nothing. It may "
     "thaw at any later moment."
 )
 MOST = "At most"
@@ -100,7 +100,7 @@ def unexpected(kind: str, problem: object) -> str:
 # ------------------------------------------------------------------ while it explores
 
 EXPLORING, STOP = "Exploring", "Stop"
-YOURS_FOLLOWS = "The server explores for other visitors now; yours follows."
+YOURS_FOLLOWS = "The server works for other visitors now. Your exploration starts after theirs."
 GETTING_READY = "getting ready …"
 READ_DEPTHS = (
     "Each bar counts the states after that many steps. For example, the bar at 3 counts the states after three steps. "
@@ -122,7 +122,7 @@ def after_waiting(seconds: float) -> str:
 
 def how_far(depth: int, states: str, ahead: int, steps: str, rate: float) -> str:
     """The progress of an exploration."""
-    deeper = f" and up to {ahead:,} one step deeper" if ahead else ""
+    deeper = f", up to {ahead:,} more states at the next depth" if ahead else ""
     return f"depth {depth}, {states}{deeper}, {steps}, {rate:,.0f} states per second"
 
 
@@ -184,7 +184,7 @@ def explore_more(count: int) -> str:
     return f"Explore up to {count:,} states"
 
 
-OPEN_SHORTEST = "Open in Explore the shortest run in which it fails:"
+OPEN_SHORTEST = "Open the shortest run that fails this check:"
 TRIED = "This run was found by trying every run. Each step is chosen by hand, so delays do not matter."
 
 
@@ -211,8 +211,8 @@ OPEN_IN_EXPLORE = "Open in Explore"
 A_SHORTEST_WAY, ALL_BEGIN_HERE = "A shortest way to it:", "All runs begin here."
 HOLDS, IS_COMPLETE = "holds", "is complete."
 SEEM_ALIKE = (
-    "Some states read alike but differ. They differ in the remaining faults, or in the past that the checks need: what "
-    "was lost, and who had recorded before a send."
+    "Some states read alike but differ. They differ in the faults that may still happen, in the messages lost, or in "
+    "who recorded before a send."
 )
 
 
@@ -247,7 +247,7 @@ WAYS_COUNTED = "“Ways” counts the runs that lead to each: 3 of 16 means thre
 
 def missing_in_sum(what: str, *, is_twice: bool) -> str:
     """The sentence on sums that are not complete; `what` takes a state or a message away."""
-    return f"A sum misses what {what} destroyed{', or counts it twice' if is_twice else ''}."
+    return f"After {what}, a sum may be too small{', or count a message twice' if is_twice else ''}."
 
 
 def more_not_listed(count: int) -> str:
@@ -269,7 +269,7 @@ def not_all_there(amounts: str, first: str) -> str:
 
 CHECKS = {  # the title of each check, and what it requires of every run
     "completion": ("Completion", "Every snapshot that is started is completed."),
-    "consistency": ("Consistent cut", "No message is received inside the cut and sent outside it."),
+    "consistency": ("Consistent cut", "Every message that is received inside the cut is also sent inside it."),
     "channel_states": ("Channel states", "Each channel state holds the messages that cross the cut, in order."),
     "conservation": ("Conservation", "Nothing is lost or counted twice."),
 }
@@ -293,5 +293,5 @@ def shortest_run(titles: str) -> str:
 
 def what_is_checked(what: str, *, has_losses: bool) -> str:
     """The note on runs in which `what` takes a state or a message away."""
-    text = f"After {what}, only complete snapshots are checked, and not for conservation."
+    text = f"After {what}, only complete snapshots are checked. The check Conservation is left out."
     return f"{text} A snapshot whose marker is lost is never complete." if has_losses else text

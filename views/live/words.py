@@ -17,13 +17,13 @@ STEPS = {
     "Watch": "Each line is a process, each arrow a message. The diagram grows as things happen. Pause it, or go back.",
     "Take a snapshot": "Markers go out, and each process records its state. A dashed line shows the cut, with all "
     "messages in transit across it.",
-    "Kill a process": "It dies by kill -9. A new one takes its place, and all go back to the last complete snapshot.",
-    "Freeze a process": "It stops with all that it holds, and messages to it wait. Thaw continues it. After 4 s of "
-    "silence a new one takes its place, and all go back to the last complete snapshot.",
+    "Kill a process": "It ends at once. A new process takes its place, and all go back to the last complete snapshot.",
+    "Freeze a process": "It stops and loses nothing, and messages to it wait. Press Thaw within 4 s. Later a new "
+    "process takes its place, and all go back to the last complete snapshot.",
     "Sever a channel": "Messages on it wait. A snapshot cannot end until you mend the channel.",
     "See that nothing is lost": "Below the diagram is the sum of what the processes hold and what is in transit. Click "
     "a snapshot to see what it recorded.",
-    "Take it with you": "Open any seconds of it in Explore, with states, cuts, lattice and Dijkstra’s page. Or open "
+    "Take it with you": "Choose some seconds of the run. Open them in Explore, with states, cuts and lattice. Or open "
     "them in Traces, as a log.",
 }
 PROCESSES = "Processes"
@@ -301,14 +301,16 @@ SOME_UNDONE = "A recovery has undone some events. They are left out, and the rem
 def left_out(snapshots: str) -> str:
     """The note on snapshots that cannot be taken again."""
     return (
-        f"Left out: {snapshots}. Only some snapshots under Chandy-Lamport can be taken again. They begin and end in "
-        "these seconds, and no recovery has undone them."
+        f"Left out: {snapshots}. Explore shows the Chandy-Lamport snapshots that lie within these seconds, but "
+        "none that a recovery has undone."
     )
 
 
 def part(begin: float, end: float) -> str:
     """The note on a log of a segment."""
-    return f"This is the part from {begin:.1f} to {end:.1f} s. Messages from before are sent at its beginning."
+    return (
+        f"This is the part from {begin:.1f} to {end:.1f} s. Messages sent earlier are shown as sent at its beginning."
+    )
 
 
 IN_RECOVERY = "a recovery is under way at its end"
@@ -316,7 +318,7 @@ IN_RECOVERY = "a recovery is under way at its end"
 
 def cannot_begin(workload: str) -> str:
     """The reason for a segment without states."""
-    return f"the workload {workload} cannot begin in them"
+    return f"the workload {workload} cannot start from these states"
 
 
 def without_states(begin: float, why: str) -> str:
@@ -344,4 +346,6 @@ NONE_IN_TRANSIT = "No message was in transit."
 def in_transit(count: int) -> str:
     """The note on messages in transit at the beginning of a segment."""
     was, are = ("message was", "It is") if count == 1 else ("messages were", "They are")
-    return f"{count} {was} in transit. {are} sent in the first steps, so step {count} is that moment."
+    return (
+        f"{count} {was} in transit. {are} sent in the first steps, and after step {count} the run is at its beginning."
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 # ------------------------------------------------------------------ big runs, and time
 
 SMALLER = "use fewer processes, messages or snapshots"
-YOURS_FOLLOWS = "the server is making another visitor's big run; yours follows"
+YOURS_FOLLOWS = "the server is making another visitor's big run; your run starts after it"
 BUSY = "the server is making another visitor's big run; try again in a few seconds"
 A_PAGE = "a page"  # in errors of other modules: "... is too big for a page"
 
@@ -27,7 +27,7 @@ EXPECTED = (
     "files that you expect"
 )
 THE_DATA = "the data folder"
-TOO_MANY_HELD = "The server holds too many files now. Remove files that it has read from the form."
+TOO_MANY_HELD = "The server holds too many files now. Remove some files from the form."
 
 
 def no_such_files(given: str) -> str:
@@ -48,14 +48,14 @@ OTHER_SERVER = "This request comes from a page of another server, so it is refus
 def unknown_name(variable: str) -> str:
     """The refusal of a request that calls the server by a name it does not have."""
     return (
-        "The app does not know this name. Open the app by its computer's address: http://192.168.1.20:8501, for "
-        f"example. Or start it with this name in {variable} (see docs/deploy.md)."
+        "This address has a name that the app does not know. Open the app by its computer's address: "
+        f"http://192.168.1.20:8501, for example. Or start it with this name in {variable} (see docs/deploy.md)."
     )
 
 
 def no_host(variable: str, host: str) -> str:
     """The error for a variable of the environment that holds no name of a host."""
-    return f"{variable}: {host} is no name of a host; write class.example.org, no http://"
+    return f"{variable}: {host} is not a host name; write class.example.org, no http://"
 
 
 def no_site(variable: str, site: str) -> str:
@@ -105,5 +105,5 @@ def no_room(kept: float, most: float) -> str:
     """The error for a class that keeps too many gigabytes."""
     return (
         f"the class keeps {kept:.1f} GB of results, and {most:g} GB are the limit; delete some of yours on the page "
-        "History, or ask the lecturer to"
+        "History, or ask the lecturer to delete some"
     )

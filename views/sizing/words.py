@@ -1,4 +1,7 @@
-"""The texts of the page Sizing. The labels of its numbers, and the rows of its tables, are those of sim/."""
+"""The texts of the page Sizing.
+
+The labels of its numbers are in sim/theory/sizing_inputs.py, the rows of its tables in sim/explain/sizing.py.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,7 @@ def accuracy(systems: int, runs: int, worst: float) -> str:
 
 RUNNING = "Running …"
 FEWER_NODES = "use fewer nodes"
-OTHER_RATIO = "The ratio of the two delays is changed, so that the channels hold some messages at all."
+OTHER_RATIO = "We changed the ratio of the two delays. Otherwise the channels would hold no messages."
 
 
 def run_it(times: int) -> str:
@@ -87,14 +90,14 @@ def run_it(times: int) -> str:
 def scaled(nodes: int, per_marker: str, per_message: str) -> str:
     """The small system that is run for the user's."""
     return (
-        f"Your system, scaled down, has {nodes} nodes. A channel carries {per_marker} messages while a marker is in "
-        f"transit, and {per_message} while a message is."
+        f"Your system, scaled down, has {nodes} nodes. A channel carries {per_marker} messages during one marker "
+        f"delay, and {per_message} during one message delay."
     )
 
 
 def means(runs: int) -> str:
     """The caption of the table of a check."""
-    return f"Means of {runs} runs. One unit of time lies between two messages on a channel."
+    return f"Means of {runs} runs. The unit of time is the time between two messages on a channel."
 
 
 # ------------------------------------------------------------------ tables

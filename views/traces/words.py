@@ -36,7 +36,7 @@ MATCHED = {
     "given": "by the names of messages in the log",
     "clock": "by vector clocks",
     "fifo": "in FIFO order: the text names the sender and the receiver",
-    "unknown": "not at all",
+    "unknown": "",
 }
 OR = " or "
 OPEN_IN_EXPLORE = "Open in Explore"
@@ -52,8 +52,8 @@ def summary(events: int, processes: str, executions: int) -> str:
 
 
 def matched(how: str) -> str:
-    """The way in which sends were matched with receives."""
-    return f"Each send was matched with its receive {how}."
+    """The way in which sends were matched with receives ("": in none)."""
+    return f"Each send was matched with its receive {how}." if how else "No send could be matched with its receive."
 
 
 def skipped(executions: int) -> str:
@@ -96,7 +96,7 @@ def inconsistent(witness: object) -> str:
 
 def judged(count: int, last: str) -> str:
     """The number of snapshots judged, and the last verdicts."""
-    return f"Snapshots judged: {count:,}, the last {last}."
+    return f"Snapshots judged: {count:,}. The last ones: {last}."
 
 
 # ------------------------------------------------------------------ the table of executions
@@ -106,8 +106,9 @@ COLUMN_EXECUTION, COLUMN_FROM, COLUMN_PROCESSES, COLUMN_EVENTS = "Execution", "F
 COLUMN_MESSAGES, COLUMN_UNRECEIVED, COLUMN_MATCHED = "Messages", "Never received", "Matched"
 COLUMN_GAPS, COLUMN_SKIPPED = "Gaps", "Skipped because"
 CLOCKS_MISS = (
-    "Vector clocks do not show every message. They miss a message that was never received, or that told its receiver "
-    "nothing new. So a channel may hold more messages than the page says. Verdicts on cuts are exact."
+    "A vector clock counts the events of each process that an event depends on. It does not show every message: a "
+    "message may be lost, or change no clock. So a channel may hold more messages than the page says. Verdicts on "
+    "cuts are exact."
 )
 
 # ------------------------------------------------------------------ errors

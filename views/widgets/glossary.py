@@ -14,13 +14,13 @@ EXPLANATIONS = {
     "channel": "A one-way connection from one process to another. It holds the messages in transit.",
     "FIFO": "First in, first out: a FIFO channel delivers messages in the order in which they were sent.",
     "initiator": "The process that starts a snapshot. For example, P1 records its state and sends the first markers.",
-    "cut": "A line that divides each process's events into past and future. A consistent cut receives no message "
-    "from the future.",
+    "cut": "A line that divides each process's events into past and future. In a consistent cut, every message "
+    "received in the past was also sent in the past.",
     "frontier": "A cut in numbers: how many events of each process lie before it, such as 3, 2, 4.",
     "lattice": "All consistent cuts of a run, ordered: each step up adds one event to the cut.",
     "linearization": "One possible order of all events of a run, in which each message is sent before its receipt.",
     "checkpoint": "The saved state of one process, from which it can start again after a crash.",
-    "epoch": "The time between two recoveries. Messages of an earlier epoch are discarded.",
+    "epoch": "The time between two recoveries. A recovery takes all processes back to a saved state.",
     "workload": "What the processes compute and send. For example, the processes of a bank send each other money.",
 }
 

@@ -135,7 +135,7 @@ def test_a_reload_shows_what_the_app_ran_last_and_a_run_opened_then_is_not_repla
     charts(ensembles)
     page.reload()
     page.locator(CHART).first.wait_for(timeout=patience_ms(SPARK_S))
-    page.get_by_role("button", name="the most recorded").click()
+    page.get_by_role("button", name="the run with the most recorded messages").click()
     page.wait_for_selector(EXPLORER)
     page.wait_for_url("**/?run=*")
     assert page.locator(".cc-title").inner_text().startswith("Run ")

@@ -98,7 +98,7 @@ def test_the_charts_are_those_of_an_ensemble_with_the_same_scenario_and_seeds(by
         assert any(abs(row["latency"] - middle) <= width / 2 + 1e-9 for middle, _ in bars(found, 0))
     latencies = [row["latency"] for row in rows]
     assert found.extremes["the slowest"] == latencies.index(max(latencies))
-    assert found.extremes["the most recorded"] == recorded.index(max(recorded))
+    assert found.extremes["the run with the most recorded messages"] == recorded.index(max(recorded))
     assert found.told.startswith("No check fails in 60 snapshots. They took ")
     assert f"found {min(recorded)} to {max(recorded)} messages in the channels." in found.told
     assert ("make fast" in found.how) == (not by_numba)
@@ -236,7 +236,9 @@ def test_of_one_browser_only_the_newest_question_waits(hall: Hall) -> None:
     at_once = hall.began[:-2]  # what the thread began with, whichever question it came upon first
     assert len(at_once) <= 1 and hall.began[-2:] == [59, 77]
     assert [at for at, (status, _) in enumerate(found) if status == 200] == [*at_once, 59, 60]
-    assert {own for own in found if own[0] != 200} == {(429, "This browser has asked for other values since.")}
+    assert {own for own in found if own[0] != 200} == {
+        (429, "You have moved a slider since. This answer is out of date.")
+    }
     assert hall.waiting[-2:] == [1, 0]
 
 

@@ -204,7 +204,7 @@ def test_a_sum_that_a_crash_has_changed_is_not_called_wrong():
     found = explored(replace(BANKS, crashes=1, restarts=True))
     table = snapshots_table(found)
     assert "750 money, not 800" in table and "✓ 800 money" in table and "✗" not in table
-    assert "A sum misses what a crash destroyed, or counts it twice." in about_snapshots(found)
+    assert "After a crash, a sum may be too small, or count a message twice." in about_snapshots(found)
     assert "✗ 720 money, not 800" in snapshots_table(explored(DEAF))
     assert "crash" not in about_snapshots(explored(DEAF))
 
@@ -231,7 +231,7 @@ def test_every_check_holds_with_a_loss():
     assert both.endswith(end)
     table = checks_table(found)
     assert table.count("✓ holds in every run without a loss") == 2 and table.count("✓ holds in every run<") == 2
-    assert "A sum misses what a loss destroyed." in about_snapshots(found)
+    assert "After a loss, a sum may be too small." in about_snapshots(found)
     assert "✗" not in snapshots_table(found)
     assert findings.takes_away(explored(FormState(sends=0, crashes=1, losses=1))) == "a crash or a loss"
 

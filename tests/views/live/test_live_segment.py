@@ -86,7 +86,10 @@ def test_where_the_workload_cannot_begin_in_a_state_the_story_says_so(still_run,
     monkeypatch.setattr("views.live.segment.with_states", lambda *_: None)
     scenario = scenario_of(still_run, 0.1, still_run.now)
     assert scenario.workload == "scripted" and scenario.script
-    assert "without the states of the processes at that time: the workload Bank cannot begin in them." in scenario.story
+    assert (
+        "without the states of the processes at that time: the workload Bank cannot start from these states."
+        in scenario.story
+    )
 
 
 def _all_of(run):

@@ -151,7 +151,7 @@ def test_a_run_of_ones_own_system_is_compared_with_the_cost_model() -> None:
     page = opened(nodes="4", topology="ring", rate="1", delay="5", message_delay="4")
     page.session_state["sizing-view"] = "Simulated check"
     page.run()
-    assert "A channel carries 5 messages while a marker is in transit, and 4 while a message is." in told(page)
+    assert "A channel carries 5 messages during one marker delay, and 4 during one message delay." in told(page)
     page.button(key="sizing-run").click().run()
     found = sizes(System.read({"nodes": 4, "topology": "ring", "rate": 1, "delay": 5, "message_delay": 4}))
     assert found is not None
@@ -163,7 +163,7 @@ def test_a_run_of_ones_own_system_is_compared_with_the_cost_model() -> None:
 
 def test_what_is_scaled_down_says_so() -> None:
     system = System()
-    assert "The ratio of the two delays is changed" in scaled_in_words(system, scaled(system))
+    assert "We changed the ratio of the two delays." in scaled_in_words(system, scaled(system))
 
 
 def test_every_algorithm_has_its_sentence() -> None:

@@ -83,4 +83,6 @@ def test_the_window_moves_with_what_comes_until_it_is_told_to_stay(grow: Callabl
 def test_the_last_verdicts_are_told() -> None:
     told = (NumberedVerdict(1, Judged(0, "S1", True, None, 2)), NumberedVerdict(2, Judged(0, "S2", False, 7, 0)))
     text = in_words(News(4, 1_234, 500, 200, told), is_growing=True)
-    assert text == "1,234 rows so far. Snapshots judged: 2, the last S1: consistent; S2: inconsistent, by message 7."
+    assert (
+        text == "1,234 rows so far. Snapshots judged: 2. The last ones: S1: consistent; S2: inconsistent, by message 7."
+    )
