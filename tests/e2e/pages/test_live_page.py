@@ -157,8 +157,9 @@ def record_is_shown(live: Live) -> None:
 def opened_in_explore(live: Live) -> None:
     """What is on show goes there with its states and the cut of its snapshot, without what was taken back."""
     page, tab = live.page, live.tab
-    live.press("Take a snapshot")  # however long the others took, this one is on show
+    live.press("Take a snapshot")  # however long the others took, this one is on show, with the recovery before it
     live.until_said("snap-0003 is complete.")
+    page.get_by_label("Seconds in the diagram").select_option("20")
     live.press("Pause")
     live.press("Open in Explore")
     page.wait_for_selector(".cc[data-scene=live][data-ready=true]")
