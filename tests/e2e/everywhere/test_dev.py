@@ -15,7 +15,10 @@ from tests.waiting import until
 # A file, what stands there, what is written instead, and the expression in the page that tells the difference.
 EDITS = [
     ("views/pages.py", 'title="History"', 'title="Chronicle"', "document.body.innerText.includes('Chronicle')"),
-    ("sim/explain/narration.py", NO_VIEW, "All quiet.", "document.querySelector('.cc').innerText.includes('All quiet.')"),
+    (
+        "sim/explain/narration.py", NO_VIEW, "All quiet.",
+        "document.querySelector('.cc').innerText.includes('All quiet.')",
+    ),
     ("scenarios/lecture.toml", "title = ", "# ", "document.querySelector('.cc-title').innerText === 'lecture'"),
     ("assets/explore/explore.js", "", "globalThis.isEdited = true;\n", "Boolean(globalThis.isEdited)"),
     ("assets/explore/explore.css", "", ".cc { word-spacing: 7px }\n",
