@@ -230,7 +230,7 @@ def test_a_second_window_shows_the_notes_and_both_step_together(presented):
     notes = opened_notes(presented)
     place = notes.locator(".cc-notes-place")
     assert place.inner_text() == f"Step 0 of {presented.last}"
-    assert "Watch channel C21" in notes.locator(".cc-notes-story").inner_text()
+    assert "Channel C21 leads from P2 to P1" in notes.locator(".cc-notes-story").inner_text()
     following = notes.locator(".cc-notes-next").inner_text()
     notes.get_by_role("button", name="Next").click()
     assert place.inner_text() == f"Step 1 of {presented.last}"
