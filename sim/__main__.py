@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sim.core.algorithm import ALGORITHMS
 from sim.core.broken_rule import BROKEN_RULES
@@ -46,6 +46,8 @@ from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
 from sim.verify.stable import properties_of
 from sim.verify.write_expectations import expectations_of, rewritten, written
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # the class takes no parameter at run time
 
 
 def report(execution: Execution) -> dict[str, Any]:
@@ -211,10 +213,8 @@ def _list_parameters(parameters: Mapping[str, Parameter]) -> None:
         print(f"    {parameter:26} {spec.help}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command in `arguments` (default: the command line). Returns the exit status."""
-    parser = Parser(prog="python -m sim", description="Simulate distributed snapshots.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def _add_runs(commands: Commands) -> None:
+    """Add the commands that run one scenario."""
     command = commands.add_parser("run", help="run a scenario: a path, or the name of a bundled one")
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--json", action="store_true", help="one JSON document instead of a sentence per step")
@@ -224,6 +224,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--write", action="store_true", help="put it in the place of the one in the file, to be read")
     command.set_defaults(act=_expect)
+
+
+def _add_questions(commands: Commands) -> None:
+    """Add the commands that ask about the cuts of one run."""
     command = commands.add_parser("cuts", help="count the cuts of a run, and ask whether a predicate may or must hold")
     command.add_argument("scenario", metavar="SCENARIO")
     for modality, words in (("possibly", "some consistent cut"), ("definitely", "every order of the run at some cut")):
@@ -235,9 +239,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--snapshot", metavar="ID", help="default: the first one that every process has recorded")
     command.add_argument("--json", action="store_true", help="one JSON document")
     command.set_defaults(act=_interchange)
-    command = commands.add_parser(
-        "compare", help="run a scenario under several algorithms, and measure what each costs"
-    )
+
+
+def _add_many_runs(commands: Commands) -> None:
+    """Add the commands that run a scenario in several ways."""
+    about = "run a scenario under several algorithms, and measure what each costs"
+    command = commands.add_parser("compare", help=about)
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--algorithms", metavar="A,B,C", default=",".join(ALGORITHMS), help="default: all")
     command.add_argument("--json", action="store_true", help="one JSON document: a list with an entry for each")
@@ -245,11 +252,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("explore", help="try every order of the actions, and find the shortest wrong run")
     explore_command.add_options(command, MOST_STATES)
     explore_command.add_faults(command)
-    command.add_argument(
-        "--symmetry", action="store_true",
-        help="of states that differ only in the names of interchangeable processes, explore one",
-    )  # fmt: skip
+    about = "of states that differ only in the names of interchangeable processes, explore one"
+    command.add_argument("--symmetry", action="store_true", help=about)
     command.set_defaults(act=_explore)
+
+
+def _add_cos418(commands: Commands) -> None:
+    """Add the command for cases of COS 418."""
     command = commands.add_parser("cos418", help="answer a case of Princeton's COS 418 snapshot assignment")
     command.add_argument("top", metavar="CASE.top")
     command.add_argument("events", metavar="CASE.events")
@@ -257,15 +266,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     source.add_argument("--delays", metavar="D.json", help="a JSON list: one delay per message, in the order sent")
     source.add_argument("--seed", type=int, default=0, help="draw the delays (0 to 4 ticks) from this seed")
     command.add_argument("--out", metavar="DIR", help="where CASE.snap, or CASE0.snap, CASE1.snap, ... are written")
-    command.add_argument(
-        "--expected",
-        nargs="+",
-        default=[],
-        metavar="X.snap",
-        help="compare these files with the snapshots, line by line",
-    )
+    about = "compare these files with the snapshots, line by line"
+    command.add_argument("--expected", nargs="+", default=[], metavar="X.snap", help=about)
     command.add_argument("--trace", action="store_true", help="print time, tokens and text of every event")
     command.set_defaults(act=_cos418)
+
+
+def _add_sizing(commands: Commands) -> None:
+    """Add the command for the sizes of snapshots."""
     command = commands.add_parser("sizing", help="how large snapshots get: channels, messages, bytes, time to recover")
     for name, wanted in INPUTS.items():
         flag, told = f"--{name.replace('_', '-')}", f"{wanted.help} (default: {wanted.first:g})"
@@ -274,6 +282,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(f"--{name}", default=first, help=f"{', '.join((first, *others))} (default: {first})")
     command.add_argument("--json", action="store_true", help="the usual estimate as one JSON document")
     command.set_defaults(act=_sizing)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command in `arguments` (default: the command line). Return the exit status."""
+    parser = Parser(prog="python -m sim", description="Simulate distributed snapshots.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_runs, _add_questions, _add_many_runs, _add_cos418, _add_sizing):
+        add(commands)
     command = commands.add_parser("list", help="the scenarios, algorithms, workloads and stable properties there are")
     command.set_defaults(act=_list)
     return answer(parser, arguments)

@@ -22,7 +22,7 @@ class NodeProcesses:
 
     def __init__(self, parts: ClusterParts, recover: Callable[[str], Awaitable[object]]) -> None:
         self._parts, self._recover = parts, recover
-        parts.services.is_fenced = self._is_fenced
+        parts.services.fence = self._fence_silent
 
     def nodes(self) -> list[Node]:
         """Return all nodes, as they are now."""
@@ -82,7 +82,7 @@ class NodeProcesses:
         if parts.system.takes_back:
             await self._recover(f"{member.name} had ended")
 
-    def _is_fenced(self, name: str) -> bool:
+    def _fence_silent(self, name: str) -> bool:
         """End the process of a node that is silent for too long, so that it is not half a member.
 
         A start or a recovery that waits for the node ends it itself. Returns whether a recovery brings it back.

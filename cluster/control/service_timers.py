@@ -16,10 +16,10 @@ class ServiceTimers:
     """All timers that are set, by process and name."""
 
     def __init__(
-        self, site: Site, running_clock: RunningClock, put: Callable[[Job], None], is_fenced: Callable[[str], bool]
+        self, site: Site, running_clock: RunningClock, put: Callable[[Job], None], fence: Callable[[str], bool]
     ) -> None:  # fmt: skip
-        """`put` lets a job wait. `is_fenced` ends a silent node; it returns whether a recovery brings it back."""
-        self._site, self._running_clock, self._put, self._is_fenced = site, running_clock, put, is_fenced
+        """`put` lets a job wait. `fence` ends a silent node; it returns whether a recovery brings it back."""
+        self._site, self._running_clock, self._put, self._fence = site, running_clock, put, fence
         self._timers: dict[tuple[int, str], tuple[Wake, asyncio.TimerHandle]] = {}
 
     def set(self, wake: Wake) -> None:
@@ -64,7 +64,7 @@ class ServiceTimers:
             if key not in self._timers or self._timers[key][0] is not wake:
                 return False
             silent = silent_in(wake.name)
-            if silent is not None and self._is_fenced(silent):
+            if silent is not None and self._fence(silent):
                 self.set(wake)  # it stays a member, and its silence begins anew
                 return False
             return True

@@ -32,7 +32,7 @@ STORAGE = storage_words.NAME
 class Services:
     """All services of one system. `recovery` is the state of its recoveries.
 
-    `is_fenced` ends a node that is silent for too long. It returns whether a recovery brings it back: then the node
+    `fence` ends a node that is silent for too long. It returns whether a recovery brings it back: then the node
     stays a member meanwhile, so that no snapshot is complete without it.
     """
 
@@ -43,10 +43,10 @@ class Services:
         `clock` knows whether the controller stood still."""
         self.site, self.system, self._running_clock = site, site.system, clock
         self.recovery = RecoveryState()
-        self.is_fenced: Callable[[str], bool] = lambda name: False
+        self.fence: Callable[[str], bool] = lambda name: False
         self._crashed: dict[str, int] = {}  # when each process has crashed last, by the clock of the log
         self._actions = ServiceActions(site, disk, on_done, self._give_up, lambda: self._timers.save())
-        self._timers = ServiceTimers(site, clock, self._actions.put, lambda name: self.is_fenced(name))
+        self._timers = ServiceTimers(site, clock, self._actions.put, lambda name: self.fence(name))
         self._messages = ServiceMessages(site, token, incarnation, disk, self._actions.put, self._refuse)
         self.receiver, self.connect = self._messages.receiver, self._messages.connect
         site.hand_over, site.set_timer = self._messages.hand_over, self._timers.set
