@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from bench.page_runs import LONG_RUN, run_with_a_lattice
 from bench.pipeline.event_tables import write_log
 from bench.waits import CUT_MOVES, HANDLE, KEYS, WATCH, at_rank, median, path
 from tests.conftest import browser  # noqa: F401  (a fixture)
@@ -31,16 +32,6 @@ LOG_MESSAGES = 500_000  # of the log that they are windows of
 DIAGRAM = ".cc[data-ready=true] .cc-diagram .main-svg"
 LONG_RUNS = {10_000: 3_000, 100_000: 10_000}  # events -> target in ms
 OPENING_LIMIT_MS = 60_000
-LATTICE = {"P1": 4, "P2": 7, "P3": 6, "P4": 6}  # events, each apart from all others: 5 * 8 * 7 * 7 = 1,960 states
-
-LONG_RUN = """
-title = "{events} events"
-processes = 5
-topology = {{ kind = "complete" }}
-workload = {{ kind = "bank", balance = 1000, transfers = {transfers} }}
-delay = {{ kind = "uniform", low = 1, high = 20 }}
-snapshots = [{{ id = "S1", process = "P1", at = 50 }}]
-"""
 
 
 class Row(NamedTuple):
@@ -286,17 +277,6 @@ def test_the_lattice(explorer: ExplorerPage, table: list[Row], tmp_path: Path) -
         times.append(wait_ms(explorer))
         assert "✓ Definitely" in page.locator(".cc-lattice-answers").inner_text()
     table.append(Row("predicate to painted lattice", where, times, target=1_000))
-
-
-def run_with_a_lattice() -> str:
-    """A scenario in which no message is sent, so that every cut is consistent."""
-    script = [
-        f'[[script]]\nprocess = "{name}"\nat = {2 * number + 1}\n'
-        for name, events in LATTICE.items()
-        for number in range(events)
-    ]
-    head = f'title = "A large lattice"\nprocesses = {[*LATTICE]}\ntopology = {{ kind = "complete" }}\n'
-    return "\n".join([head, *script, '[[snapshots]]\nid = "S1"\nprocess = "P1"\nat = 6\n'])
 
 
 def open_file(explorer: ExplorerPage, file: Path) -> float | None:
