@@ -63,7 +63,7 @@ function tabIn({ tab }, other) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `noted()` when `visit.shown` or the tab has changed; `cutMoved(frontier)` when somebody has moved the cut
+ * has answered; `noted()` when `visit.shown` or the tab has changed; `cutMoved(frontier)` when the user has moved the cut
  * (cut/held_cut.js); `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened, and
  * `wanted`, what Python shall draw for it beside the run, while it is open (views/widgets/look.py). Listeners outside the
  * explorer's own element end with the signal `closed`, and what else has to end listens to it.
@@ -315,7 +315,7 @@ export class Explorer {
     this.tellLook();
   }
 
-  /** Tell Python what to draw: the look of the run, and what the open tab and somebody who predicts want beside it. */
+  /** Tell Python what to draw: the look of the run, and what the open tab and the user who predicts want beside it. */
   tellLook() {
     if (!this.visit.look) this.loadWindow(this.visit.step);
     else this.submit({ do: "look", ...this.visit.look, ...this.tabs[this.visit.tab]?.wanted, ...this.predictor.wanted });

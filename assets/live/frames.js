@@ -15,7 +15,7 @@ export class Frames {
     closed.addEventListener("abort", () => clearTimeout(this.timer));
   }
 
-  /** Ask now, as somebody has chosen another place. */
+  /** Ask now, as the user has chosen another place. */
   soon() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.ask(), 0);

@@ -263,7 +263,7 @@ export class LiveCluster {
   // ------------------------------------------------------------------ the diagram and keys
 
   notify() {
-    if (this.frame && !this.diagram.isWhole && this.end === null) this.toggle(); // somebody zooms
+    if (this.frame && !this.diagram.isWhole && this.end === null) this.toggle(); // the user zooms
   }
 
   /** Once a cluster is over no new frame comes, so the charts are drawn for the new size with the last one. */

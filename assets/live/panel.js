@@ -10,7 +10,7 @@ const WORDS = {
 
 export class Panel {
   /**
-   * @param submit takes what somebody wants done to the cluster
+   * @param submit takes what the user wants done to the cluster
    * @param open shows what a snapshot has recorded
    */
   constructor(root, submit, open) {

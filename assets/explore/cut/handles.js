@@ -8,7 +8,7 @@ export const KNOB = 11; // the radius of a handle, in pixels
 const END = 0.5; // lanes by which the line goes beyond the first and the last one
 
 /**
- * What is common to the cut that somebody predicts and the one that somebody holds. A subclass has `stops` (of each
+ * What is common to the cut that the user predicts and the one that the user holds. A subclass has `stops` (of each
  * process, as run/cut_stops.js makes them), `stopOf(lane)` (the number of the stop at which a handle is; null: none),
  * `isFixed`, `verb` ("records", "has"), `moveTo(lane, stop)`, and `lay()`, which draws it all by `layHandles`.
  */

@@ -50,7 +50,7 @@ export class HeldCut extends CutHandles {
     return this.lastRead.frontier;
   }
 
-  /** The cut that nobody has moved: the first complete snapshot's own, else as it is at this step. */
+  /** The cut that has not been moved: the first complete snapshot's own, else as it is at this step. */
   get atFirst() {
     const step = this.explorer.shownStep();
     const { scene, begin } = this;
@@ -64,14 +64,14 @@ export class HeldCut extends CutHandles {
     return own ? own.truth.cut : this.cuts.atStep(step);
   }
 
-  /** Whether it is on show: never while somebody predicts, since its verdict would tell. */
+  /** Whether it is on show: never while the user predicts, since its verdict would tell. */
   get isShown() {
     const { visit, root, scene } = this.explorer;
     if (!scene || root.dataset.predicting) return false;
     return TABS.has(visit.tab) || (visit.tab === "story" && visit.cut != null);
   }
 
-  /** Put the cut somewhere. While somebody drags it, `isPassing`, nothing else remembers where it was. */
+  /** Put the cut somewhere. While the user drags it, `isPassing`, nothing else remembers where it was. */
   set(frontier, isPassing = false) {
     const { explorer } = this;
     this.beReady();

@@ -64,7 +64,7 @@ export class Diagram {
     this.selected = null;
     this.holdsCut = false; // whether a cut lies over it: then it tints none itself
     this.snapshot = null;
-    this.asked = null; // the snapshot that somebody predicts
+    this.asked = null; // the snapshot that the user predicts
     this.moves = null; // on Dijkstra's page: where its row of actions lies (proof/tab.js)
     this.config = this.plotConfig();
     this.listen();

@@ -2,7 +2,7 @@
 
 import { el, refill } from "../page/dom.js";
 
-/** The list below the diagram, of the signs that are drawn now: in the "run", when somebody is "asked", in the "proof". */
+/** The list below the diagram, of the signs that are drawn now: in the "run", when the user is "asked", in the "proof". */
 export function showSigns(node, all, now) {
   const signs = all.filter(({ drawn }) => drawn === now || (drawn === "always" && now !== "proof"));
   const item = (sign) => el("li", { title: sign.title, "data-sign": sign.key, "data-rare": sign.rare }, signIcon(sign), ` ${sign.label}`);

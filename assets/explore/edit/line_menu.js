@@ -8,7 +8,7 @@ import { goalsAt } from "../run/stored.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 import { Popup } from "./popup.js";
 
-const SLOWER = 3; // times as long as usual takes a process that is slowed down, until somebody says another number
+const SLOWER = 3; // times as long as usual takes a process that is slowed down, until the user says another number
 const MOST_TARGETS = 6; // more targets than this are offered in a list
 
 /** A part for pages on which nothing is edited: a click on a process's line opens no menu. */

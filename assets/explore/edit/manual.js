@@ -161,7 +161,7 @@ function howToChoose(count) {
   return count === 1 ? "Pick it, or press 1" : `Pick one, or press 1 to ${Math.min(count, 9)}`;
 }
 
-/** Why nothing may happen: a process that is frozen does nothing, and nobody is there to thaw it. */
+/** Why nothing may happen: a process that is frozen does nothing, and no fault thaws it. */
 function whyNothing(frozen) {
   if (!frozen.length) return NOTHING_LEFT;
   const one = frozen.length === 1;

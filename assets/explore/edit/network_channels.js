@@ -1,5 +1,5 @@
 /* What can be clicked in the network's picture. A click on a channel, or Enter, opens its menu; one of them can be
- * reached by Tab, and the arrow keys go on from there. While somebody splits the network, a click on a process chooses it. */
+ * reached by Tab, and the arrow keys go on from there. While the user splits the network, a click on a process chooses it. */
 
 import { el, refill } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
@@ -38,7 +38,7 @@ export class NetworkChannels {
     if (this.plot.clientWidth) requestAnimationFrame(() => this.place());
   }
 
-  /** Mark the processes of one side; null: nobody chooses. */
+  /** Mark the processes of one side; null: no side is being chosen. */
   choose(chosen) {
     for (const node of this.nodes.children) node.toggleAttribute("data-chosen", chosen?.includes(node.dataset.process) ?? false);
   }

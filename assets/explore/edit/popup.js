@@ -48,7 +48,7 @@ export class Popup {
     return this.node.isConnected;
   }
 
-  /** Write the title; `name` is read to whoever cannot see it. */
+  /** Write the title; `name` is read to users who cannot see it. */
   entitle(title, name = title) {
     setText(this.title, title);
     this.node.setAttribute("aria-label", name);

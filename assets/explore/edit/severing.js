@@ -1,4 +1,4 @@
-/* "Sever from here to ...": somebody has chosen one process and a time, and now chooses the other process. */
+/* "Sever from here to ...": the user has chosen one process and a time, and now chooses the other process. */
 
 import { el, setText } from "../page/dom.js";
 import { channelsBetween } from "../run/faults.js";

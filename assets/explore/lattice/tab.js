@@ -115,7 +115,7 @@ export class LatticeView {
   showPredicate() {
     const { predicate, text, examples } = this.lattice;
     if (document.activeElement !== this.input) this.input.value = text;
-    this.input.readOnly = this.explorer.root.hasAttribute("data-still"); // nobody is there to be asked
+    this.input.readOnly = this.explorer.root.hasAttribute("data-still"); // there is no server to ask
     this.form.toggleAttribute("data-asked", Boolean(text));
     refill(this.examples, JSON.stringify(examples), () => ["For example ", ...examples.map((example) => el("button", { type: "button", onclick: () => this.choose(example) }, example))]);
     refill(this.answers, JSON.stringify(predicate), () => (predicate ? this.answersTo(predicate) : []));

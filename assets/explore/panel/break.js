@@ -128,7 +128,7 @@ export class BreakView {
   }
 }
 
-/** Say above the diagram what a run breaks, so that nobody takes it for the right algorithm. */
+/** Say above the diagram what a run breaks, so that it is not taken for the right algorithm. */
 export function showBanner(root, { rules }) {
   const node = root.querySelector(".cc-broken");
   node.hidden = !rules.length;

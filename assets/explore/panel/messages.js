@@ -53,7 +53,7 @@ export function describe(message, palette) {
   return { id, name, way, where, kind, when, held, colour: resolveColour(message.colour, palette) };
 }
 
-/** Why a message has not arrived: it is fenced off, lost, held, or waits behind one that is, or nobody has chosen it. */
+/** Why a message has not arrived: it is fenced off, lost, held, or waits behind one that is, or it has not been chosen. */
 function whyNotArrived({ behind, held, lost, fenced }) {
   if (fenced) return "fenced off";
   if (lost != null) return "lost";

@@ -21,7 +21,7 @@ export class Network {
   constructor(node, explorer) {
     this.node = node;
     this.plot = el("div", { class: "cc-topology", role: "img", "aria-label": "Processes and channels" });
-    this.neighbours = new Neighbours(); // instead of a picture that nobody could read
+    this.neighbours = new Neighbours(); // instead of a picture that is too dense to read
     this.summary = el("p", { class: "cc-quiet" });
     this.list = el("ul", { class: "cc-flights" });
     this.split = new SplitForm(explorer, (chosen) => this.choose(chosen));
@@ -55,7 +55,7 @@ export class Network {
     this.split.end();
   }
 
-  /** Somebody chooses the processes of one side of a split; null: nobody does. */
+  /** The user chooses the processes of one side of a split; null: none is being chosen. */
   choose(chosen) {
     this.node.toggleAttribute("data-splitting", chosen != null);
     this.onChoice?.(chosen);

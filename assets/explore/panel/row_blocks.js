@@ -10,7 +10,7 @@ const PAGE = 10; // rows that Page Up and Page Down pass
 
 /** Arrow keys, Home, End and Page keys go from row to row; so does a click. */
 export class RowBlocks {
-  /** @param content makes the nodes of a row; @param onGo is called with the row that somebody goes to */
+  /** @param content makes the nodes of a row; @param onGo is called with the row that the user goes to */
   constructor(label, content, onGo) {
     this.name = ownName("cc-row"); // of the rows
     this.content = content;

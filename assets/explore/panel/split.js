@@ -5,7 +5,7 @@ import { cutBy, faultAt, momentOf, splitAt } from "../run/faults.js";
 import { plainNumber } from "../run/times.js";
 
 export class SplitForm {
-  /** @param chosenChanges called with the names of the chosen processes; null: nobody chooses any more */
+  /** @param chosenChanges called with the names of the chosen processes; null: the choice has ended */
   constructor(explorer, chosenChanges) {
     Object.assign(this, { explorer, chosenChanges });
     const button = (text, onclick, attributes = {}) => el("button", { type: "button", onclick, ...attributes }, text);

@@ -114,7 +114,7 @@ function timesIn(text) {
   return text.split(/[, ]+/).filter(Boolean).map(Number);
 }
 
-/** Which of the recoveries at a time go back to a snapshot that somebody has chosen, in sentences. */
+/** Which of the recoveries at a time go back to a snapshot that the user has chosen, in sentences. */
 function goalsInWords(at, goals) {
   const told = at.map((time, number) => goals[number] && `The one at ${plainNumber(time)} goes back to ${goals[number]}.`).filter(Boolean);
   const others = told.length && told.length < at.length ? ["The others go back to the last valid snapshot."] : [];

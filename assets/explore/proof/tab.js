@@ -74,7 +74,7 @@ export class ProofView {
     return this.page && { figures: page.figures, moves: this.moves() };
   }
 
-  /** Take a page; the row stays as it is if its actions are the same, and nobody else has noted other interchanges. */
+  /** Take a page; the row stays as it is if its actions are the same, and no link has brought other interchanges. */
   take(page, snapshot) {
     const key = page && JSON.stringify([snapshot.id, page.actions, page.turns]);
     Object.assign(this, { page, snapshot });
@@ -145,7 +145,7 @@ export class ProofView {
     return true;
   }
 
-  // ------------------------------------------------------------------------- what somebody does
+  // ------------------------------------------------------------------------- what the user does
 
   /** Show what a stop of the guided walk is about. */
   goTo({ step, swaps }) {

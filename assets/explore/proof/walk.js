@@ -3,7 +3,7 @@
 import { el, setText } from "../page/dom.js";
 
 export class Walk {
-  /** @param onStop called with the stop {text, step, swaps} to which somebody goes */
+  /** @param onStop called with the stop {text, step, swaps} to which the user goes */
   constructor(onStop) {
     this.onStop = onStop;
     this.at = 0;

@@ -157,7 +157,7 @@ function theorem(answer, { began }, goTo) {
   return el("div", { class: "cc-theorem" }, withStep(answer.theorem, answer.whole.holds ? answer.ended : began, goTo));
 }
 
-/** What somebody sees at a cut of the story who reads the process states. */
+/** The states that a reader sees at a cut of the story. */
 class GlanceCard {
   constructor(glance) {
     this.ended = glance.ended;
@@ -189,7 +189,7 @@ class WatchForm {
       el("div", { class: "cc-row" }, field("Started by", this.process), field("Time between two", this.every), el("button", { type: "submit" }, "Take snapshots")),
       this.from,
     );
-    this.node.hidden = !scene.has_time || scene.log != null || "still" in explorer.root.dataset; // nobody could wait, or take one
+    this.node.hidden = !scene.has_time || scene.log != null || "still" in explorer.root.dataset; // no snapshot could be awaited or taken
   }
 
   stepTo(step) {

@@ -1,5 +1,5 @@
 /* FIFO: no message arrives before one that was sent before it on its channel. This says,
- * while somebody drags an arrow, what Python will answer (`in_order` in sim/core/scheduler.py). */
+ * while the user drags an arrow, what Python will answer (`in_order` in sim/core/scheduler.py). */
 
 import { twelveDigits } from "./times.js";
 

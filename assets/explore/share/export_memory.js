@@ -1,4 +1,4 @@
-/* What somebody has chosen in the export dialog, kept in this browser. */
+/* What the user has chosen in the export dialog, kept in this browser. */
 
 const STORAGE_KEY = "consistent-cut-export";
 
@@ -33,7 +33,7 @@ function keyOf({ option }) {
   return JSON.stringify(option);
 }
 
-/** All that is kept; nothing where the browser keeps nothing, or somebody else's. */
+/** All that is kept; nothing where the browser keeps nothing, or another page's. */
 function read() {
   try {
     return Object(JSON.parse(localStorage.getItem(STORAGE_KEY)));

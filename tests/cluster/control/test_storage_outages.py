@@ -37,7 +37,16 @@ class Storage:
         self.gate, self.ending, self.problem = threading.Event(), "", ""
         self._place.write = self.write  # type: ignore[method-assign]
         self._place.read = self.read  # type: ignore[method-assign]
-        self.asked, self.late = 0, 0
+        self._asked: list[str] = []  # names: several threads append at once, and lose none
+        self._late: list[str] = []
+
+    @property
+    def asked(self) -> int:
+        return len(self._asked)
+
+    @property
+    def late(self) -> int:
+        return len(self._late)
 
     def hang(self, ending: str) -> None:
         self.ending = ending
@@ -50,7 +59,7 @@ class Storage:
         """Let a file through, now or later. Returns whether it had to wait."""
         has_to_wait = bool(self.ending) and name.endswith(self.ending)
         if has_to_wait:
-            self.asked += 1
+            self._asked.append(name)
             if self.problem:
                 raise OSError(errno.ENOSPC, self.problem)
             self.gate.wait()
@@ -59,7 +68,8 @@ class Storage:
     def write(self, name: str, data: bytes) -> None:
         is_late = self._pass(name)
         self._write(name, data)
-        self.late += is_late
+        if is_late:
+            self._late.append(name)
 
     def read(self, name: str, most: int) -> bytes:
         self._pass(name)
