@@ -67,9 +67,11 @@ class Storage:
 
     def write(self, name: str, data: bytes) -> None:
         is_late = self._pass(name)
-        self._write(name, data)
-        if is_late:
-            self._late.append(name)
+        try:
+            self._write(name, data)  # its folder may be gone by now
+        finally:
+            if is_late:
+                self._late.append(name)
 
     def read(self, name: str, most: int) -> bytes:
         self._pass(name)

@@ -118,12 +118,12 @@ def test_a_node_is_killed_while_a_snapshot_runs_the_next_one_is_complete_and_goe
     live.press("Take a snapshot")
     live.until_snapshot("complete", count=2)
     live.until_said("snap-0002 is complete.")
+    record_is_shown(live)
     live.press("Kill P1")
     live.until_all_run(epoch=2)
     live.until_said("P1 has ended, so all processes go back to snap-0002.")
     live.until_it_is("All 4 processes run.")
     assert set(live.sums()) == {"400"}, "nothing is lost"
-    record_is_shown(live)
     opened_in_explore(live)
 
 
@@ -159,7 +159,8 @@ def opened_in_explore(live: Live) -> None:
     page, tab = live.page, live.tab
     live.press("Take a snapshot")  # however long the others took, this one is on show, with the recovery before it
     live.until_said("snap-0003 is complete.")
-    page.get_by_label("Seconds in the diagram").select_option("20")
+    with page.expect_response(lambda own: "width=20" in own.url):
+        page.get_by_label("Seconds in the diagram").select_option("20")
     live.press("Pause")
     live.press("Open in Explore")
     page.wait_for_selector(".cc[data-scene=live][data-ready=true]")
