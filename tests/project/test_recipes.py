@@ -24,7 +24,8 @@ OF_ITS_KIND = {
         "tests/diagrams/figure/test_algorithms_speak.py", "tests/views/compare/test_tradeoffs.py",
     ],
     "sim/algorithms/broken": [
-        "tests/sim/core/test_broken_rules.py", "tests/sim/edit", "tests/diagrams/panels/test_break_it.py",
+        "tests/sim/core/test_broken_rules.py", "tests/sim/edit/test_counterexample.py",
+        "tests/diagrams/panels/test_break_it.py",
         "tests/project/test_broken_rules_page.py",
     ],
     "sim/workloads": ["tests/sim/workloads"],
